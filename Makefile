@@ -1,0 +1,88 @@
+# lance_catalog: build with PGXS. "make help" lists the targets.
+EXTENSION = lance_catalog
+MODULE_big = lance_catalog
+EXTVERSION = 0.1.0
+
+PG_CONFIG ?= pg_config
+BUILD = build
+
+# The rooms, in the order of their dependencies (test/check/layers holds the table).
+LIB_ROOMS = base storage column arrow proto encoding format index dataset scan
+SERVER_ROOMS = pg catalog ops sqlapi rest fdw
+
+LIB_SOURCES = $(sort $(foreach room,$(LIB_ROOMS),$(wildcard src/$(room)/*.c)))
+SERVER_SOURCES = $(sort $(foreach room,$(SERVER_ROOMS),$(wildcard src/$(room)/*.c)))
+PROTOS = $(sort $(wildcard src/proto/*.proto))
+PROTO_SOURCES = $(PROTOS:src/proto/%.proto=$(BUILD)/gen/proto/%.pb-c.c)
+PROTO_HEADERS = $(PROTO_SOURCES:.c=.h)
+
+# ---- the library half, compiled without the server's include path
+LIB_WARNINGS = -std=gnu11 -Wall -Wextra -Werror -Wshadow -Wvla -Wstrict-prototypes -Wmissing-prototypes
+LIB_CPPFLAGS = -Isrc -I$(BUILD)/gen -D_GNU_SOURCE
+LIB_LIBS = -lcurl -lcrypto -lexpat -lcjson -lprotobuf-c -lroaring -lzstd -llz4
+
+# ---- the server half
+override with_llvm = no
+DATA_built = $(BUILD)/lance_catalog--$(EXTVERSION).sql
+DATA = $(wildcard sql/lance_catalog--*--*.sql)
+REGRESS_OPTS = --inputdir=. --outputdir=$(BUILD)/regress
+REGRESS =
+
+OBJS = $(LIB_SOURCES:.c=.o) $(PROTO_SOURCES:.c=.o) $(SERVER_SOURCES:.c=.o)
+PG_CPPFLAGS = $(LIB_CPPFLAGS)
+SHLIB_LINK = $(LIB_LIBS) -lmicrohttpd
+
+PGXS := $(shell $(PG_CONFIG) --pgxs)
+include $(PGXS)
+
+$(LIB_SOURCES:.c=.o): override CPPFLAGS := $(LIB_CPPFLAGS) -MMD -MP
+$(LIB_SOURCES:.c=.o): override CFLAGS := $(LIB_WARNINGS) -O2 -g -fPIC
+$(PROTO_SOURCES:.c=.o): override CFLAGS := -std=gnu11 -O2 -g -fPIC
+$(PROTO_SOURCES:.c=.o): override CPPFLAGS := $(LIB_CPPFLAGS)
+$(SERVER_SOURCES:.c=.o): override CPPFLAGS := -Isrc -I$(BUILD)/gen -isystem $(shell $(PG_CONFIG) --includedir-server) $(CPPFLAGS) -MMD -MP
+$(SERVER_SOURCES:.c=.o): override CFLAGS := -std=gnu11 -Wall -Wextra -Werror -Wshadow -Wno-unused-parameter -Wno-sign-compare -O2 -g -fPIC
+$(OBJS): | $(PROTO_HEADERS)
+-include $(wildcard $(OBJS:.o=.d))
+
+$(BUILD)/gen/proto/%.pb-c.c $(BUILD)/gen/proto/%.pb-c.h: src/proto/%.proto
+	@mkdir -p $(BUILD)/gen/proto
+	protoc-c --proto_path=src --c_out=$(BUILD)/gen $<
+
+# The install script is the parts under sql/install, in the order of their names.
+$(BUILD)/lance_catalog--$(EXTVERSION).sql: $(sort $(wildcard sql/install/*.sql))
+	@mkdir -p $(BUILD)
+	cat $^ > $@
+
+# ---- unit tests of the library half: cmocka, under ASan and UBSan
+SAN = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g
+SAN_OBJS = $(LIB_SOURCES:%.c=$(BUILD)/san/%.o) $(PROTO_SOURCES:$(BUILD)/%.c=$(BUILD)/san/%.o)
+UNIT_HELPERS = $(patsubst %.c,$(BUILD)/san/%.o,$(filter-out %_test.c,$(wildcard test/unit/*.c)))
+UNIT_TESTS = $(patsubst test/unit/%.c,$(BUILD)/unit/%,$(wildcard test/unit/*_test.c))
+
+$(BUILD)/san/%.o: %.c | $(PROTO_HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(LIB_WARNINGS) $(LIB_CPPFLAGS) $(SAN) -MMD -MP -c $< -o $@
+
+$(BUILD)/san/gen/%.o: $(BUILD)/gen/%.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 $(LIB_CPPFLAGS) -O1 -g -c $< -o $@
+
+$(BUILD)/san/liblance.a: $(SAN_OBJS)
+	@rm -f $@
+	ar rcs $@ $^
+
+$(BUILD)/unit/%_test: $(BUILD)/san/test/unit/%_test.o $(UNIT_HELPERS) $(BUILD)/san/liblance.a
+	@mkdir -p $(@D)
+	$(CC) $(SAN) $^ -lcmocka $(LIB_LIBS) -lm -o $@
+
+.PRECIOUS: $(BUILD)/san/%.o $(BUILD)/gen/proto/%.pb-c.c $(BUILD)/gen/proto/%.pb-c.h
+-include $(wildcard $(SAN_OBJS:.o=.d) $(UNIT_TESTS:$(BUILD)/unit/%=$(BUILD)/san/test/unit/%.d))
+
+unit: $(UNIT_TESTS)
+	@set -e; for t in $^; do echo "# $$t"; $$t; done
+
+.PHONY: unit help
+help:
+	@echo "make            build the extension"
+	@echo "make install    install it for the server of PG_CONFIG"
+	@echo "make unit       build and run the unit tests of the library half"

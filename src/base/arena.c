@@ -1,0 +1,197 @@
+/*
+ * arena.c
+ *	  Bump allocation in blocks, with a cleanup list.
+ */
+#include "base/arena.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/env.h"
+
+#define ARENA_ALIGN 16
+#define ARENA_FIRST_BLOCK ((size_t)4 * 1024)
+#define ARENA_LARGEST_BLOCK ((size_t)1024 * 1024)
+
+/* A block of memory; the usable bytes follow the header. */
+typedef struct ArenaBlock
+{
+	struct ArenaBlock *next;
+	size_t size; /* usable bytes */
+	size_t used;
+	size_t padding; /* keeps the header a multiple of ARENA_ALIGN */
+} ArenaBlock;
+
+typedef struct ArenaCleanup
+{
+	struct ArenaCleanup *next;
+	void (*fn)(void *arg);
+	void *arg;
+} ArenaCleanup;
+
+struct LncArena
+{
+	const LncEnv *env;		/* borrowed */
+	ArenaBlock *blocks;		/* owned; the head is the one being filled */
+	ArenaCleanup *cleanups; /* latest first; nodes live in the blocks */
+	size_t next_block;		/* size of the next ordinary block */
+	size_t footprint;
+};
+
+LncArena *
+lnc_arena_create(const LncEnv *env)
+{
+	LncArena *arena = env->alloc(env->state, sizeof(*arena));
+
+	if (arena == NULL)
+		return NULL;
+	memset(arena, 0, sizeof(*arena));
+	arena->env = env;
+	arena->next_block = ARENA_FIRST_BLOCK;
+	return arena;
+}
+
+void
+lnc_arena_reset(LncArena *arena)
+{
+	while (arena->cleanups != NULL)
+	{
+		ArenaCleanup *cleanup = arena->cleanups;
+
+		arena->cleanups = cleanup->next;
+		cleanup->fn(cleanup->arg);
+	}
+	while (arena->blocks != NULL)
+	{
+		ArenaBlock *block = arena->blocks;
+
+		arena->blocks = block->next;
+		arena->env->release(arena->env->state, block);
+	}
+	arena->next_block = ARENA_FIRST_BLOCK;
+	arena->footprint = 0;
+}
+
+void
+lnc_arena_destroy(LncArena *arena)
+{
+	if (arena == NULL)
+		return;
+	lnc_arena_reset(arena);
+	arena->env->release(arena->env->state, arena);
+}
+
+LncCode
+lnc_arena_alloc(LncContext *ctx, LncArena *arena, size_t size, void **out)
+{
+	ArenaBlock *block = arena->blocks;
+	size_t rounded;
+	size_t total;
+
+	if (lnc_add_overflow(size, (size_t)ARENA_ALIGN - 1, &rounded))
+		return lnc_fail(ctx, LNC_LIMIT, "a request of %zu bytes is too large", size);
+	rounded &= ~((size_t)ARENA_ALIGN - 1);
+	if (rounded == 0)
+		rounded = ARENA_ALIGN;
+
+	if (block == NULL || block->size - block->used < rounded)
+	{
+		bool oversized = rounded > arena->next_block / 2;
+		size_t usable = oversized ? rounded : arena->next_block;
+
+		if (lnc_add_overflow(usable, sizeof(ArenaBlock), &total))
+			return lnc_fail(ctx, LNC_LIMIT, "a request of %zu bytes is too large", size);
+		block = arena->env->alloc(arena->env->state, total);
+		if (block == NULL)
+			return lnc_fail(ctx, LNC_NO_MEMORY, "out of memory for a request of %zu bytes", size);
+		block->size = usable;
+		block->used = 0;
+		arena->footprint += total;
+		if (oversized && arena->blocks != NULL)
+		{
+			/* Keep filling the current block; the oversized one is full at birth. */
+			block->next = arena->blocks->next;
+			arena->blocks->next = block;
+		}
+		else
+		{
+			block->next = arena->blocks;
+			arena->blocks = block;
+			if (!oversized && arena->next_block < ARENA_LARGEST_BLOCK)
+				arena->next_block *= 2;
+		}
+	}
+	*out = (uint8_t *)(block + 1) + block->used;
+	block->used += rounded;
+	return LNC_OK;
+}
+
+LncCode
+lnc_arena_calloc(LncContext *ctx, LncArena *arena, size_t count, size_t size, void **out)
+{
+	size_t total;
+
+	if (lnc_mul_overflow(count, size, &total))
+		return lnc_fail(ctx, LNC_LIMIT, "an array of %zu items of %zu bytes is too large", count, size);
+	LNC_TRY(lnc_arena_alloc(ctx, arena, total, out));
+	memset(*out, 0, total);
+	return LNC_OK;
+}
+
+LncCode
+lnc_arena_strndup(LncContext *ctx, LncArena *arena, const char *text, size_t length, char **out)
+{
+	void *copy;
+
+	if (length == SIZE_MAX)
+		return lnc_fail(ctx, LNC_LIMIT, "a text of %zu bytes is too large", length);
+	LNC_TRY(lnc_arena_alloc(ctx, arena, length + 1, &copy));
+	if (length > 0)
+		memcpy(copy, text, length);
+	((char *)copy)[length] = '\0';
+	*out = copy;
+	return LNC_OK;
+}
+
+LncCode
+lnc_arena_printf(LncContext *ctx, LncArena *arena, char **out, const char *fmt, ...)
+{
+	va_list args;
+	va_list again;
+	int length;
+	LncCode code;
+	void *text;
+
+	va_start(args, fmt);
+	va_copy(again, args);
+	length = vsnprintf(NULL, 0, fmt, args);
+	va_end(args);
+	code = lnc_arena_alloc(ctx, arena, (size_t)length + 1, &text);
+	if (code == LNC_OK)
+	{
+		vsnprintf(text, (size_t)length + 1, fmt, again);
+		*out = text;
+	}
+	va_end(again);
+	return code;
+}
+
+LncCode
+lnc_arena_on_cleanup(LncContext *ctx, LncArena *arena, void (*fn)(void *arg), void *arg)
+{
+	ArenaCleanup *cleanup;
+
+	LNC_TRY(LNC_NEW(ctx, arena, &cleanup, 1));
+	cleanup->fn = fn;
+	cleanup->arg = arg;
+	cleanup->next = arena->cleanups;
+	arena->cleanups = cleanup;
+	return LNC_OK;
+}
+
+size_t
+lnc_arena_footprint(const LncArena *arena)
+{
+	return arena->footprint;
+}

@@ -1,0 +1,49 @@
+/*
+ * arena.h
+ *	  A region of memory freed as a whole, with a list of foreign handles to close when it is.
+ *
+ * Blocks come from ctx->env->alloc. An arena belongs to whoever created it; everything allocated in it lives
+ * until lnc_arena_reset or lnc_arena_destroy.
+ */
+#ifndef LNC_BASE_ARENA_H
+#define LNC_BASE_ARENA_H
+
+#include "base/status.h"
+
+typedef struct LncArena LncArena;
+
+/* Make an empty arena. env must outlive it. NULL when memory is short. */
+extern LncArena *lnc_arena_create(const struct LncEnv *env);
+
+/* Run the cleanups (latest first), free all memory but keep the arena itself usable. */
+extern void lnc_arena_reset(LncArena *arena);
+
+/* Reset and free the arena. NULL is allowed. */
+extern void lnc_arena_destroy(LncArena *arena);
+
+/* size bytes, 16-byte aligned, not zeroed (size 0 gives a valid pointer). *out is set on LNC_OK only. */
+extern LncCode lnc_arena_alloc(LncContext *ctx, LncArena *arena, size_t size, void **out) LNC_MUST_CHECK;
+
+/* count items of size bytes, zeroed; a product that overflows is LNC_LIMIT. */
+extern LncCode lnc_arena_calloc(LncContext *ctx, LncArena *arena, size_t count, size_t size, void **out)
+	LNC_MUST_CHECK;
+
+/* A NUL-terminated copy of length bytes of text. */
+extern LncCode lnc_arena_strndup(LncContext *ctx, LncArena *arena, const char *text, size_t length, char **out)
+	LNC_MUST_CHECK;
+
+/* printf into the arena. */
+extern LncCode lnc_arena_printf(LncContext *ctx, LncArena *arena, char **out, const char *fmt, ...)
+	LNC_PRINTF(4, 5) LNC_MUST_CHECK;
+
+/* Have fn(arg) called at reset or destroy. fn must not fail and must not use the arena. */
+extern LncCode lnc_arena_on_cleanup(LncContext *ctx, LncArena *arena, void (*fn)(void *arg), void *arg)
+	LNC_MUST_CHECK;
+
+/* Bytes currently taken from the environment, for limits and tests. */
+extern size_t lnc_arena_footprint(const LncArena *arena);
+
+/* LNC_NEW(ctx, arena, &ptr, n): ptr = n zeroed items of its own type. */
+#define LNC_NEW(ctx, arena, ptr, n) lnc_arena_calloc((ctx), (arena), (size_t)(n), sizeof(**(ptr)), (void **)(ptr))
+
+#endif

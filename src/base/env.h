@@ -1,0 +1,38 @@
+/*
+ * env.h
+ *	  The hooks through which the library half reaches its surroundings: memory, interrupts, waiting, time.
+ *
+ * In the server they are memory contexts, query cancel and latches (pg/env.c); elsewhere malloc and poll.
+ */
+#ifndef LNC_BASE_ENV_H
+#define LNC_BASE_ENV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct LncEnv
+{
+	/* Returns NULL when memory is short; never throws. */
+	void *(*alloc)(void *state, size_t size);
+	void (*release)(void *state, void *ptr);
+
+	/* True once the caller wants the work to stop. Cheap: it is polled in loops. */
+	bool (*interrupted)(void *state);
+
+	/*
+	 * Sleep until fd is readable (fd -1: just sleep), timeout_ms have passed (-1: no limit), or an interrupt
+	 * arrives. Returns 1 when fd is ready, 0 on timeout or interrupt. May return early.
+	 */
+	int (*wait)(void *state, int fd, int timeout_ms);
+
+	void *state;
+} LncEnv;
+
+/* malloc, poll, never interrupted: for unit tests, fuzzers and the command-line inspector. */
+extern const LncEnv *lnc_env_default(void);
+
+/* Milliseconds of a clock that never goes back. */
+extern int64_t lnc_now_ms(void);
+
+#endif

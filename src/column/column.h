@@ -1,0 +1,69 @@
+/*
+ * column.h
+ *	  In-memory columns and batches, in Arrow's buffer layout.
+ *
+ * Offsets are always int64, starting at 0; validity and bool values are LSB-first bitmaps starting at bit 0.
+ * A batch and all its buffers live in one arena; nothing is reference counted.
+ */
+#ifndef LNC_COLUMN_COLUMN_H
+#define LNC_COLUMN_COLUMN_H
+
+#include "base/arena.h"
+#include "column/type.h"
+
+/*
+ * One column of length rows.
+ *
+ *	type				buffers
+ *	null				none, every row is NULL
+ *	bool				values: bitmap
+ *	fixed width			values: length * lnc_type_width bytes
+ *	fixed-size list		children[0]: length * list_size items (its validity: the items'), of fixed width or bool
+ *	utf8, binary, json	offsets[length + 1], data[offsets[length]]
+ *	list, map			offsets[length + 1], children[0]: offsets[length] items
+ *	struct				children: one per field, length rows each
+ *
+ * Values under a NULL are unspecified but inside the buffers. Text is valid UTF-8 only where the reader says so.
+ */
+typedef struct LncColumn
+{
+	const LncType *type; /* borrowed from the schema */
+	int64_t length;
+	const uint8_t *validity; /* bit set = not NULL; NULL pointer = no row is NULL */
+	const void *values;
+	const int64_t *offsets;
+	const uint8_t *data;
+	int32_t nchildren;
+	struct LncColumn *children;
+} LncColumn;
+
+typedef struct LncBatch
+{
+	int64_t length;
+	int32_t ncolumns;
+	LncColumn *columns;
+} LncBatch;
+
+static inline bool
+lnc_column_is_null(const LncColumn *column, int64_t row)
+{
+	return column->type->kind == LNC_TYPE_NULL || (column->validity != NULL && !lnc_bit(column->validity, (uint64_t)row));
+}
+
+/* length NULL rows of the type, nested children included. */
+extern LncCode lnc_column_nulls(LncContext *ctx, LncArena *arena, const LncType *type, int64_t length, LncColumn *out)
+	LNC_MUST_CHECK;
+
+/* The parts, all of one type, one after the other. One part: buffers are shared, not copied. */
+extern LncCode lnc_column_concat(LncContext *ctx, LncArena *arena, int32_t nparts, const LncColumn *parts,
+								 LncColumn *out) LNC_MUST_CHECK;
+
+/* Rows [first, first + count). Buffers are copied only where they do not start at a bit-0 boundary. */
+extern LncCode lnc_column_slice(LncContext *ctx, LncArena *arena, const LncColumn *column, int64_t first, int64_t count,
+								LncColumn *out) LNC_MUST_CHECK;
+
+/* The rows named by indices (each < column->length), in that order. */
+extern LncCode lnc_column_take(LncContext *ctx, LncArena *arena, const LncColumn *column, int64_t count,
+							   const int64_t *indices, LncColumn *out) LNC_MUST_CHECK;
+
+#endif

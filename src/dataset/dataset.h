@@ -1,0 +1,107 @@
+/*
+ * dataset.h
+ *	  One version of a dataset: its manifest opened, schema, fragments.
+ *
+ * Source of the facts: format.md sections 2 to 5, proto message lance.table.Manifest.
+ */
+#ifndef LNC_DATASET_DATASET_H
+#define LNC_DATASET_DATASET_H
+
+#include "base/arena.h"
+#include "column/type.h"
+#include "dataset/versions.h"
+#include "storage/storage.h"
+
+typedef struct LncDataFile
+{
+	const char *path;		  /* below "data/", or below the base path */
+	int32_t nfields;
+	const int32_t *field_ids; /* array of nfields; negative: superseded or hidden */
+	const int32_t *columns;	  /* array of nfields: the file column of each field */
+	uint32_t major, minor;
+	uint64_t size;			  /* 0: unknown */
+	bool has_base;
+	uint32_t base_id;
+} LncDataFile;
+
+typedef enum LncDeletionKind
+{
+	LNC_DELETION_NONE = 0,
+	LNC_DELETION_ARROW,
+	LNC_DELETION_BITMAP
+} LncDeletionKind;
+
+typedef struct LncFragment
+{
+	uint64_t id;
+	uint64_t physical_rows; /* before deletions */
+	int32_t nfiles;
+	const LncDataFile *files;
+	LncDeletionKind deletion_kind;
+	uint64_t deletion_read_version;
+	uint64_t deletion_id;
+	uint64_t deleted_rows; /* as the manifest states; 0 may mean unknown */
+	bool deletion_has_base;
+	uint32_t deletion_base_id;
+} LncFragment;
+
+typedef struct LncBasePath
+{
+	uint32_t id;
+	const char *path; /* URI or absolute path */
+	bool is_dataset_root;
+} LncBasePath;
+
+/* Read-only to callers. Lives in the arena given to lnc_dataset_open. */
+typedef struct LncDataset
+{
+	LncStore *store; /* borrowed: the dataset's root */
+	const char *manifest_key;
+	LncNaming naming;
+	uint64_t version;
+	int64_t timestamp_us; /* commit time, Unix epoch in microseconds; 0 when the manifest has none */
+	uint64_t reader_flags;
+	uint64_t writer_flags;
+	bool stable_row_ids;
+	const char *data_version; /* "2.1", of new files */
+	LncSchema schema;
+	int32_t nfragments;
+	const LncFragment *fragments; /* in scan order */
+	int32_t nbases;
+	const LncBasePath *bases;
+	int32_t nconfig;
+	const LncKeyValue *config;
+	int32_t ntable_metadata;
+	const LncKeyValue *table_metadata;
+	/* Opens the store of a base path, with the caller's rules on which URIs it may reach. NULL: refused. */
+	LncCode (*open_base)(LncContext *ctx, void *arg, LncArena *arena, const char *uri, LncStore **out);
+	void *open_base_arg;
+} LncDataset;
+
+/* Which version to open. Zero-initialise, then set what is needed. */
+typedef struct LncDatasetOptions
+{
+	const char *branch;		  /* NULL: main */
+	uint64_t version;		  /* 0: the newest */
+	const char *manifest_key; /* when the catalog knows it: opened without any listing (version must be set) */
+	LncCode (*open_base)(LncContext *ctx, void *arg, LncArena *arena, const char *uri, LncStore **out);
+	void *open_base_arg;
+} LncDatasetOptions;
+
+/*
+ * Open a version of the dataset in store. LNC_NOT_FOUND: no dataset there, or no such version. LNC_UNSUPPORTED: a reader
+ * feature flag that is not understood, by its number. LNC_CORRUPT: a damaged manifest, by file.
+ */
+extern LncCode lnc_dataset_open(LncContext *ctx, LncArena *arena, LncStore *store, const LncDatasetOptions *options,
+								LncDataset **out) LNC_MUST_CHECK;
+
+/* Index of the top-level field of that exact name, -1 when there is none. */
+extern int32_t lnc_dataset_field(const LncDataset *dataset, const char *name);
+
+/*
+ * Live rows: physical rows minus deletions. Exact: where the manifest does not state a deletion count, the
+ * deletion file is read.
+ */
+extern LncCode lnc_dataset_count_rows(LncContext *ctx, const LncDataset *dataset, uint64_t *rows) LNC_MUST_CHECK;
+
+#endif

@@ -1,0 +1,57 @@
+/*
+ * versions.h
+ *	  The version history of a dataset as it lies in the store: names of manifests, listing them, the newest.
+ *
+ * Source of the facts: format.md section 1 (manifest names, hint file), rest.md section 7 (staged names).
+ */
+#ifndef LNC_DATASET_VERSIONS_H
+#define LNC_DATASET_VERSIONS_H
+
+#include "base/arena.h"
+#include "storage/storage.h"
+
+typedef enum LncNaming
+{
+	LNC_NAMING_V1 = 1, /* "<version>.manifest" */
+	LNC_NAMING_V2 = 2  /* "<2^64 - 1 - version, 20 digits>.manifest", newest first in text order */
+} LncNaming;
+
+/* One manifest under its final name. */
+typedef struct LncVersionFile
+{
+	uint64_t version;
+	LncNaming naming;
+	const char *key;	 /* relative to the store: "<dir>/<name>" */
+	uint64_t size;
+	int64_t modified_ms; /* of the file, Unix epoch */
+} LncVersionFile;
+
+/* The folder of a branch's manifests: "_versions" for main (branch NULL or ""), else "tree/<branch>/_versions". */
+extern LncCode lnc_versions_folder(LncContext *ctx, LncArena *arena, const char *branch, char **out) LNC_MUST_CHECK;
+
+/* The final key of a version in that folder. */
+extern LncCode lnc_versions_key(LncContext *ctx, LncArena *arena, const char *folder, uint64_t version,
+								LncNaming naming, char **out) LNC_MUST_CHECK;
+
+/*
+ * What a file name (without folder) in the history is. False for staged files, detached versions, the hint and
+ * anything else that is not a version under its final name.
+ */
+extern bool lnc_versions_parse_name(const char *name, uint64_t *version, LncNaming *naming);
+
+/*
+ * All versions greater than after in the folder, ascending. A folder that is missing gives none. Mixed V1 and V2 names
+ * are LNC_CORRUPT. On ordered stores with V2 names only the new ones are listed.
+ */
+extern LncCode lnc_versions_list(LncContext *ctx, LncArena *arena, LncStore *store, const char *folder, uint64_t after,
+								 size_t *count, LncVersionFile **out) LNC_MUST_CHECK;
+
+/* The newest version in the folder with a bounded number of requests; LNC_NOT_FOUND when there is none. */
+extern LncCode lnc_versions_latest(LncContext *ctx, LncArena *arena, LncStore *store, const char *folder,
+								   LncVersionFile *out) LNC_MUST_CHECK;
+
+/* The file of one version, under either naming; LNC_NOT_FOUND when it is gone or was never written. */
+extern LncCode lnc_versions_find(LncContext *ctx, LncArena *arena, LncStore *store, const char *folder,
+								 uint64_t version, LncVersionFile *out) LNC_MUST_CHECK;
+
+#endif

@@ -1,0 +1,64 @@
+/*
+ * file.h
+ *	  The data file container, versions 2.0 to 2.2: footer, column metadata, pages; reading rows of columns.
+ *
+ * Source of the facts: format.md section 6, proto messages lance.file.v2.ColumnMetadata and Page.
+ */
+#ifndef LNC_FORMAT_FILE_H
+#define LNC_FORMAT_FILE_H
+
+#include "base/arena.h"
+#include "column/column.h"
+#include "storage/storage.h"
+
+typedef struct LncFile LncFile;
+
+/*
+ * Open the data file at key of store. size_hint: bytes the manifest states (0 = unknown; checked). Only the tail
+ * is read. Everything lives in arena. LNC_UNSUPPORTED for 0.1 and 2.3 files and unknown versions, by number and
+ * file; LNC_CORRUPT for a damaged container.
+ */
+extern LncCode lnc_file_open(LncContext *ctx, LncArena *arena, LncStore *store, const char *key, uint64_t size_hint,
+							 LncFile **out) LNC_MUST_CHECK;
+
+/* File version, 2.minor. */
+extern uint32_t lnc_file_minor(const LncFile *file);
+
+extern uint32_t lnc_file_ncolumns(const LncFile *file);
+
+/* Rows of a file column: the sum of its pages' lengths. LNC_CORRUPT when column is out of range or the sum overflows. */
+extern LncCode lnc_file_column_rows(LncContext *ctx, const LncFile *file, uint32_t column, uint64_t *rows)
+	LNC_MUST_CHECK;
+
+/* Facts of one page, for inspection. Strings are borrowed from the file's arena. */
+typedef struct LncPageInfo
+{
+	uint32_t column;
+	uint32_t page;
+	uint64_t first_row;
+	uint64_t nrows;
+	uint32_t nbuffers;
+	uint64_t bytes;
+} LncPageInfo;
+
+extern uint32_t lnc_file_npages(const LncFile *file, uint32_t column);
+extern LncCode lnc_file_page_info(LncContext *ctx, const LncFile *file, uint32_t column, uint32_t page, LncPageInfo *out)
+	LNC_MUST_CHECK;
+
+/*
+ * A reader of one leaf column of an open file. Sequential calls read each byte once: it keeps the page in use and
+ * a read-ahead window (a few MiB at most), in an arena of its own that is closed with arena.
+ */
+typedef struct LncColumnReader LncColumnReader;
+
+extern LncCode lnc_column_reader_open(LncContext *ctx, LncArena *arena, LncFile *file, uint32_t column,
+									  const LncField *field, LncColumnReader **out) LNC_MUST_CHECK;
+
+/*
+ * Rows [first, first + count) as one column in arena. Reaching past the column's end is LNC_CORRUPT. Text columns
+ * are checked to be valid UTF-8 without NUL (LNC_CORRUPT names the row).
+ */
+extern LncCode lnc_column_reader_read(LncContext *ctx, LncColumnReader *reader, LncArena *arena, uint64_t first,
+									  uint64_t count, LncColumn *out) LNC_MUST_CHECK;
+
+#endif

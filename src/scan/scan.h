@@ -1,0 +1,48 @@
+/*
+ * scan.h
+ *	  Turning a scan specification into batches of live rows.
+ */
+#ifndef LNC_SCAN_SCAN_H
+#define LNC_SCAN_SCAN_H
+
+#include "column/column.h"
+#include "dataset/dataset.h"
+
+typedef struct LncScan LncScan;
+
+/* Zero-initialise, then set what is needed. Borrowed until lnc_scan_open returns. */
+typedef struct LncScanSpec
+{
+	int32_t ncolumns;		/* 0: rows are only counted; batches carry their length alone */
+	const int32_t *columns; /* indexes of top-level fields of dataset->schema, any order, no duplicates */
+	int64_t batch_rows;		/* upper bound of rows a batch; 0: 4096 */
+} LncScanSpec;
+
+/* Numbers for EXPLAIN ANALYZE. */
+typedef struct LncScanStats
+{
+	uint64_t fragments;
+	uint64_t batches;
+	uint64_t rows;
+	uint64_t rows_deleted;
+} LncScanStats;
+
+/*
+ * Start a scan over all fragments, in manifest order. A column whose type or encoding is not read is LNC_UNSUPPORTED
+ * here or at the first batch that meets it; the error names column, encoding and file. The scan lives in arena.
+ */
+extern LncCode lnc_scan_open(LncContext *ctx, LncArena *arena, const LncDataset *dataset, const LncScanSpec *spec,
+							 LncScan **out) LNC_MUST_CHECK;
+
+/*
+ * The next batch, or *out = NULL at the end. Columns come in the order of the spec. The batch lives in an arena of
+ * the scan's own until the next call of next or rewind.
+ */
+extern LncCode lnc_scan_next(LncContext *ctx, LncScan *scan, const LncBatch **out) LNC_MUST_CHECK;
+
+/* Start again from the first fragment. */
+extern LncCode lnc_scan_rewind(LncContext *ctx, LncScan *scan) LNC_MUST_CHECK;
+
+extern void lnc_scan_stats(const LncScan *scan, LncScanStats *out);
+
+#endif
