@@ -26,7 +26,7 @@ typedef struct LncVersionFile
 	int64_t modified_ms; /* of the file, Unix epoch */
 } LncVersionFile;
 
-/* The folder of a branch's manifests: "_versions" for main (branch NULL or ""), else "tree/<branch>/_versions". */
+/* The folder of a branch's manifests: "_versions" for main (branch NULL, "" or "main"), else "tree/<branch>/_versions". */
 extern LncCode lnc_versions_folder(LncContext *ctx, LncArena *arena, const char *branch, char **out) LNC_MUST_CHECK;
 
 /* The final key of a version in that folder. */
