@@ -1,0 +1,35 @@
+/*
+ * table.h
+ *	  Rows of lance.tables: lookup, insertion, removal. All SQL on that table is in table.c.
+ */
+#ifndef LANCE_CATALOG_TABLE_H
+#define LANCE_CATALOG_TABLE_H
+
+#include "ops/types.h"
+
+/* One catalog table. Strings live in the memory context that was current at the call. */
+typedef struct LanceTableRow
+{
+	int64 table_id;
+	int64 namespace_id;
+	char *name;
+	char *location;	   /* absolute URI or path, exactly as declare answered it */
+	char *server_name; /* storage profile */
+	bool managed;	   /* managed_versioning */
+	LanceProperties properties;
+} LanceTableRow;
+
+typedef enum LanceRowLock
+{
+	LANCE_LOCK_NONE,
+	LANCE_LOCK_SHARE, /* keeps the row from being dropped or renamed */
+	LANCE_LOCK_UPDATE /* one committer at a time */
+} LanceRowLock;
+
+/* The table of that id; NULL when there is none (also when its namespace is missing). */
+extern LanceTableRow *lance_catalog_find_table(const LanceId *id, LanceRowLock lock);
+
+/* All tables of a namespace, ordered by name; throws NamespaceNotFound. For IMPORT FOREIGN SCHEMA. */
+extern int lance_catalog_tables_of(const LanceId *namespace_id, LanceTableRow ***rows);
+
+#endif

@@ -1,0 +1,111 @@
+/*
+ * env.c
+ *	  LncEnv on PostgreSQL: memory contexts, interrupts, latches.
+ *
+ * No hook throws: the library's frames must not be jumped over. interrupted() only tells; lance_report() acts.
+ */
+#include "postgres.h"
+
+#include "base/env.h"
+#include "miscadmin.h"
+#include "pg/env.h"
+#include "storage/latch.h"
+#include "utils/memutils.h"
+#include "utils/wait_event.h"
+
+/* The library counts on 16-byte alignment, palloc gives 8: the distance to palloc's pointer stands before the block. */
+#define LANCE_ALIGNMENT 16
+
+typedef struct LanceLibraryState
+{
+	LanceLibrary public;
+	LncEnv env;
+	MemoryContext memory; /* child of parent that holds this struct and all blocks */
+	MemoryContextCallback callback;
+} LanceLibraryState;
+
+static void *
+env_alloc(void *state, size_t size)
+{
+	char *raw;
+	char *aligned;
+
+	if (size > MaxAllocHugeSize - 2 * LANCE_ALIGNMENT)
+		return NULL;
+	raw = MemoryContextAllocExtended((MemoryContext) state, size + 2 * LANCE_ALIGNMENT,
+									 MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
+	if (raw == NULL)
+		return NULL;
+	aligned = (char *) TYPEALIGN(LANCE_ALIGNMENT, raw + sizeof(char *));
+	((char **) aligned)[-1] = raw;
+	return aligned;
+}
+
+static void
+env_release(void *state, void *ptr)
+{
+	pfree(((char **) ptr)[-1]);
+}
+
+static bool
+env_interrupted(void *state)
+{
+	return InterruptPending && (QueryCancelPending || ProcDiePending) && InterruptHoldoffCount == 0;
+}
+
+static int
+env_wait(void *state, int fd, int timeout_ms)
+{
+	int events = WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | (fd >= 0 ? WL_SOCKET_READABLE : 0) |
+				 (timeout_ms >= 0 ? WL_TIMEOUT : 0);
+	int got = WaitLatchOrSocket(MyLatch, events, fd < 0 ? PGINVALID_SOCKET : fd, timeout_ms, PG_WAIT_EXTENSION);
+
+	if (got & WL_LATCH_SET)
+		ResetLatch(MyLatch);
+	return (got & WL_SOCKET_READABLE) != 0;
+}
+
+/* Runs when the parent context goes: close what the arena holds; its memory goes with the context. */
+static void
+library_reset(void *arg)
+{
+	LanceLibraryState *state = arg;
+
+	if (state->public.arena != NULL)
+	{
+		LncArena *arena = state->public.arena;
+
+		state->public.arena = NULL;
+		lnc_arena_destroy(arena);
+	}
+}
+
+LanceLibrary *
+lance_library_create(MemoryContext parent)
+{
+	MemoryContext memory = AllocSetContextCreate(parent, "lance library", ALLOCSET_DEFAULT_SIZES);
+	LanceLibraryState *state = MemoryContextAllocZero(memory, sizeof(*state));
+
+	state->memory = memory;
+	state->env = (LncEnv) {
+		.alloc = env_alloc,
+		.release = env_release,
+		.interrupted = env_interrupted,
+		.wait = env_wait,
+		.state = memory,
+	};
+	lnc_context_init(&state->public.ctx, &state->env);
+	state->public.arena = lnc_arena_create(&state->env);
+	if (state->public.arena == NULL)
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+	state->callback.func = library_reset;
+	state->callback.arg = state;
+	MemoryContextRegisterResetCallback(memory, &state->callback);
+	return &state->public;
+}
+
+void
+lance_library_destroy(LanceLibrary *library)
+{
+	MemoryContextDelete(((LanceLibraryState *) library)->memory);
+}

@@ -1,0 +1,64 @@
+/*
+ * profile.h
+ *	  Storage profiles: foreign servers of lance_fdw, their options, and the stores they open.
+ *
+ * Server options: root (required; "s3://bucket/prefix" or "file:///dir"), endpoint, region, allow_http,
+ * virtual_hosted_style, conditional_put, client_endpoint, managed_versioning. Secrets stand in user mappings only:
+ * access_key_id, secret_access_key, session_token. The validator lives in fdw/options.c and uses lance_profile_options.
+ */
+#ifndef LANCE_PG_PROFILE_H
+#define LANCE_PG_PROFILE_H
+
+#include "foreign/foreign.h"
+#include "pg/env.h"
+#include "storage/storage.h"
+
+/* Where an option may stand; ForeignServerRelationId, UserMappingRelationId or ForeignTableRelationId. */
+typedef struct LanceOptionRule
+{
+	const char *name;
+	Oid catalog;
+	bool secret;
+} LanceOptionRule;
+
+/* All options of servers and user mappings, ended by a row without name. */
+extern const LanceOptionRule lance_profile_options[];
+
+/* Check one server or user mapping option's value; throws 22023 or HV00B… with a hint. */
+extern void lance_profile_check_option(const LanceOptionRule *rule, const char *value);
+
+/* A profile resolved for one role. Strings live in the current memory context. */
+typedef struct LanceProfile
+{
+	Oid server_oid;
+	char *server_name;
+	char *root;			   /* canonical, without trailing slash */
+	char *endpoint;		   /* NULL: AWS's own, or local */
+	char *client_endpoint; /* endpoint told to clients; NULL: endpoint */
+	char *region;
+	bool allow_http;
+	bool virtual_hosted;
+	bool conditional_put;	 /* default true */
+	bool managed_versioning; /* default true */
+	char *access_key_id;	 /* of the user mapping; NULL: none */
+	char *secret_access_key;
+	char *session_token;
+} LanceProfile;
+
+/*
+ * The profile of a server, with the user mapping of userid (or PUBLIC's). Throws 42704 when there is no such
+ * server or it is of another wrapper. USAGE on the server is not checked here.
+ */
+extern LanceProfile *lance_profile_get(const char *server_name, Oid userid);
+
+/*
+ * Open a store at uri, which must be the profile's root or lie below it (else 42501), with the profile's keys. Local
+ * paths need an allowed root (lance_catalog.allowed_local_roots or a root set by a superuser or a member of
+ * pg_read_server_files / pg_write_server_files). The store lives in lib.
+ */
+extern LncStore *lance_profile_open(LanceLibrary *lib, const LanceProfile *profile, const char *uri);
+
+/* The storage options that clients are told for tables of this profile (no secrets): keys and values, n of them. */
+extern int lance_profile_client_options(const LanceProfile *profile, const char ***keys, const char ***values);
+
+#endif
