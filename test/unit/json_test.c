@@ -2,13 +2,13 @@
  * json_test.c
  *	  The JSON reader, the writer and the growing buffer.
  */
-/* clang-format off: cmocka.h needs the others before it */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
-/* clang-format on */
+
 #include <string.h>
 
 #include "base/arena.h"
