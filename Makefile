@@ -30,7 +30,7 @@ REGRESS =
 
 OBJS = $(LIB_SOURCES:.c=.o) $(PROTO_SOURCES:.c=.o) $(SERVER_SOURCES:.c=.o)
 PG_CPPFLAGS = $(LIB_CPPFLAGS)
-SHLIB_LINK = $(LIB_LIBS) -lmicrohttpd
+SHLIB_LINK = $(LIB_LIBS) -lmicrohttpd -Wl,--version-script=src/lance_catalog.map
 
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)

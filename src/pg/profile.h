@@ -31,6 +31,8 @@ extern void lance_profile_check_option(const LanceOptionRule *rule, const char *
 typedef struct LanceProfile
 {
 	Oid server_oid;
+	Oid owner;	/* of the server */
+	Oid userid; /* the role that the profile was resolved for, and whose rights count when a store is opened */
 	char *server_name;
 	char *root;			   /* canonical, without trailing slash */
 	char *endpoint;		   /* NULL: AWS's own, or local */
@@ -51,12 +53,21 @@ typedef struct LanceProfile
  */
 extern LanceProfile *lance_profile_get(const char *server_name, Oid userid);
 
+/* The same for a server's OID; throws 42809 when it is of another wrapper. */
+extern LanceProfile *lance_profile_of_server(Oid server_oid, Oid userid);
+
 /*
- * Open a store at uri, which must be the profile's root or lie below it (else 42501), with the profile's keys. Local
- * paths need an allowed root (lance_catalog.allowed_local_roots or a root set by a superuser or a member of
- * pg_read_server_files / pg_write_server_files). The store lives in lib.
+ * Open a store at uri for reading and writing, with the profile's keys. uri must be the profile's root or lie below
+ * it (else 42501). Local paths need one of: a server whose owner, or a user who, is a member of pg_read_server_files
+ * and pg_write_server_files (superusers are), or a folder of lance_catalog.allowed_local_roots. The store lives in lib.
  */
 extern LncStore *lance_profile_open(LanceLibrary *lib, const LanceProfile *profile, const char *uri);
+
+/*
+ * The same for reading only: pg_read_server_files is enough for local paths, and what lies outside the root is
+ * open to superusers (any URI) and to members of pg_read_server_files (local paths).
+ */
+extern LncStore *lance_profile_open_read(LanceLibrary *lib, const LanceProfile *profile, const char *uri);
 
 /* The storage options that clients are told for tables of this profile (no secrets): keys and values, n of them. */
 extern int lance_profile_client_options(const LanceProfile *profile, const char ***keys, const char ***values);

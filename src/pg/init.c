@@ -1,0 +1,22 @@
+/*
+ * init.c
+ *	  Entry point of the extension's library.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "pg/guc.h"
+#include "pg/wake.h"
+
+PG_MODULE_MAGIC;
+
+extern void _PG_init(void);
+
+void
+_PG_init(void)
+{
+	lance_guc_define();
+	if (process_shared_preload_libraries_in_progress)
+		lance_wake_init(lance_guc_rest_workers);
+}

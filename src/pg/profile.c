@@ -1,0 +1,452 @@
+/*
+ * profile.c
+ *	  Storage profiles: option rules of servers and user mappings, resolving them, opening stores under their rules.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/reloptions.h"
+#include "catalog/pg_authid.h"
+#include "catalog/pg_foreign_data_wrapper.h"
+#include "catalog/pg_foreign_server.h"
+#include "catalog/pg_language.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_user_mapping.h"
+#include "commands/defrem.h"
+#include "miscadmin.h"
+#include "pg/guc.h"
+#include "pg/profile.h"
+#include "pg/report.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/syscache.h"
+#include "utils/varlena.h"
+
+const LanceOptionRule lance_profile_options[] = {
+	{"root", ForeignServerRelationId, false},
+	{"endpoint", ForeignServerRelationId, false},
+	{"client_endpoint", ForeignServerRelationId, false},
+	{"region", ForeignServerRelationId, false},
+	{"allow_http", ForeignServerRelationId, false},
+	{"virtual_hosted_style", ForeignServerRelationId, false},
+	{"conditional_put", ForeignServerRelationId, false},
+	{"managed_versioning", ForeignServerRelationId, false},
+	{"access_key_id", UserMappingRelationId, true},
+	{"secret_access_key", UserMappingRelationId, true},
+	{"session_token", UserMappingRelationId, true},
+	{NULL, InvalidOid, false},
+};
+
+/* ---- checks of option values */
+
+static bool
+has_control_character(const char *value)
+{
+	for (const char *p = value; *p != '\0'; p++)
+	{
+		if ((unsigned char) *p < 0x20 || *p == 0x7f)
+			return true;
+	}
+	return false;
+}
+
+/* No part between slashes may be empty, "." or ".."; one slash at the end is let pass. */
+static bool
+path_parts_ok(const char *path)
+{
+	while (*path != '\0')
+	{
+		size_t length = strcspn(path, "/");
+
+		if (length == 0 || (length == 1 && path[0] == '.') || (length == 2 && path[0] == '.' && path[1] == '.'))
+			return false;
+		path += length;
+		if (*path == '/')
+			path++;
+	}
+	return true;
+}
+
+static void
+check_root(const char *value)
+{
+	const char *parts = NULL;
+
+	if (strncmp(value, "s3://", 5) == 0)
+		parts = value + 5;
+	else if (strncmp(value, "file:///", 8) == 0)
+		parts = value + 8;
+	else if (value[0] == '/')
+		parts = value + 1;
+	else
+		ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
+						errmsg("invalid value for option \"%s\": \"%s\"", "root", value),
+						errhint("A root is \"s3://bucket/prefix\" or \"file:///absolute/folder\".")));
+	if (*parts == '\0' || has_control_character(value) || !path_parts_ok(parts))
+		ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
+						errmsg("invalid value for option \"%s\": \"%s\"", "root", value),
+						errdetail("The root must name a bucket or folder, without empty, \".\" or \"..\" parts.")));
+}
+
+static bool
+is_plain_http(const char *endpoint)
+{
+	return pg_strncasecmp(endpoint, "http://", 7) == 0;
+}
+
+static void
+check_endpoint(const char *name, const char *value)
+{
+	const char *host = NULL;
+
+	if (is_plain_http(value))
+		host = value + 7;
+	else if (pg_strncasecmp(value, "https://", 8) == 0)
+		host = value + 8;
+	if (host == NULL || *host == '\0' || *host == '/' || has_control_character(value) ||
+		strpbrk(host, "@?# \"\\") != NULL || (strchr(host, '/') != NULL && strcmp(strchr(host, '/'), "/") != 0))
+		ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
+						errmsg("invalid value for option \"%s\"", name),
+						errhint("An endpoint is \"https://host\" or \"http://host:port\", without user or path.")));
+}
+
+static void
+check_region(const char *value)
+{
+	if (*value == '\0' || strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != strlen(value))
+		ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
+						errmsg("invalid value for option \"%s\": \"%s\"", "region", value),
+						errhint("A region is made of letters, digits and hyphens, as in \"eu-central-1\".")));
+}
+
+static void
+check_boolean(const char *name, const char *value)
+{
+	bool ignored;
+
+	if (!parse_bool(value, &ignored))
+		ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
+						errmsg("invalid value for option \"%s\": \"%s\"", name, value),
+						errhint("Valid values are \"true\" and \"false\".")));
+}
+
+/* The value itself never enters the message. */
+static void
+check_secret(const char *name, const char *value)
+{
+	for (const char *p = value; *p != '\0'; p++)
+	{
+		if ((unsigned char) *p <= 0x20 || (unsigned char) *p >= 0x7f)
+			ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
+							errmsg("invalid value for option \"%s\"", name),
+							errdetail("Blanks and letters other than printable ASCII are not allowed.")));
+	}
+	if (*value == '\0')
+		ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
+						errmsg("invalid value for option \"%s\"", name), errdetail("The value is empty.")));
+}
+
+void
+lance_profile_check_option(const LanceOptionRule *rule, const char *value)
+{
+	if (rule->secret)
+		check_secret(rule->name, value);
+	else if (strcmp(rule->name, "root") == 0)
+		check_root(value);
+	else if (strcmp(rule->name, "endpoint") == 0 || strcmp(rule->name, "client_endpoint") == 0)
+		check_endpoint(rule->name, value);
+	else if (strcmp(rule->name, "region") == 0)
+		check_region(value);
+	else
+		check_boolean(rule->name, value);
+}
+
+/* ---- resolving */
+
+/* Told by the wrapper's handler function, so that the wrapper may be renamed. */
+static bool
+is_lance_wrapper(Oid fdwid)
+{
+	Oid handler = GetForeignDataWrapper(fdwid)->fdwhandler;
+	HeapTuple tuple;
+	bool found = false;
+
+	if (!OidIsValid(handler))
+		return false;
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(handler));
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	if (((Form_pg_proc) GETSTRUCT(tuple))->prolang == ClanguageId)
+	{
+		bool isnull;
+		Datum symbol = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosrc, &isnull);
+
+		found = !isnull && strcmp(TextDatumGetCString(symbol), "lance_sql_fdw_handler") == 0;
+	}
+	ReleaseSysCache(tuple);
+	return found;
+}
+
+/* Options of the user mapping of that role, else of PUBLIC's; NIL when there is neither. */
+static List *
+user_mapping_options(Oid server_oid, Oid userid)
+{
+	HeapTuple tuple = SearchSysCache2(USERMAPPINGUSERSERVER, ObjectIdGetDatum(userid), ObjectIdGetDatum(server_oid));
+	List *options = NIL;
+	Datum datum;
+	bool isnull;
+
+	if (!HeapTupleIsValid(tuple))
+		tuple = SearchSysCache2(USERMAPPINGUSERSERVER, ObjectIdGetDatum(InvalidOid), ObjectIdGetDatum(server_oid));
+	if (!HeapTupleIsValid(tuple))
+		return NIL;
+	datum = SysCacheGetAttr(USERMAPPINGUSERSERVER, tuple, Anum_pg_user_mapping_umoptions, &isnull);
+	if (!isnull)
+		options = untransformRelOptions(datum);
+	ReleaseSysCache(tuple);
+	return options;
+}
+
+static void
+apply_option(LanceProfile *profile, DefElem *option)
+{
+	const char *name = option->defname;
+
+	if (strcmp(name, "root") == 0)
+	{
+		size_t length;
+
+		profile->root = pstrdup(defGetString(option));
+		length = strlen(profile->root);
+		if (length > 1 && profile->root[length - 1] == '/')
+			profile->root[length - 1] = '\0';
+	}
+	else if (strcmp(name, "endpoint") == 0)
+		profile->endpoint = pstrdup(defGetString(option));
+	else if (strcmp(name, "client_endpoint") == 0)
+		profile->client_endpoint = pstrdup(defGetString(option));
+	else if (strcmp(name, "region") == 0)
+		profile->region = pstrdup(defGetString(option));
+	else if (strcmp(name, "allow_http") == 0)
+		profile->allow_http = defGetBoolean(option);
+	else if (strcmp(name, "virtual_hosted_style") == 0)
+		profile->virtual_hosted = defGetBoolean(option);
+	else if (strcmp(name, "conditional_put") == 0)
+		profile->conditional_put = defGetBoolean(option);
+	else if (strcmp(name, "managed_versioning") == 0)
+		profile->managed_versioning = defGetBoolean(option);
+	else if (strcmp(name, "access_key_id") == 0)
+		profile->access_key_id = pstrdup(defGetString(option));
+	else if (strcmp(name, "secret_access_key") == 0)
+		profile->secret_access_key = pstrdup(defGetString(option));
+	else if (strcmp(name, "session_token") == 0)
+		profile->session_token = pstrdup(defGetString(option));
+}
+
+static LanceProfile *
+resolve(ForeignServer *server, Oid userid)
+{
+	LanceProfile *profile = palloc0(sizeof(*profile));
+	ListCell *lc;
+
+	profile->server_oid = server->serverid;
+	profile->server_name = pstrdup(server->servername);
+	profile->owner = server->owner;
+	profile->userid = userid;
+	profile->conditional_put = true;
+	profile->managed_versioning = true;
+	foreach(lc, server->options)
+		apply_option(profile, lfirst(lc));
+	foreach(lc, user_mapping_options(server->serverid, userid))
+		apply_option(profile, lfirst(lc));
+	if (profile->root == NULL)
+		ereport(ERROR, (errcode(ERRCODE_FDW_DYNAMIC_PARAMETER_VALUE_NEEDED),
+						errmsg("server \"%s\" has no option \"root\"", server->servername),
+						errhint("Set it with ALTER SERVER ... OPTIONS (ADD root '...').")));
+	return profile;
+}
+
+LanceProfile *
+lance_profile_get(const char *server_name, Oid userid)
+{
+	ForeignServer *server = GetForeignServerByName(server_name, true);
+
+	if (server == NULL || !is_lance_wrapper(server->fdwid))
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT),
+						errmsg("storage profile \"%s\" does not exist", server_name),
+						server == NULL ? errhint("Create it with CREATE SERVER ... FOREIGN DATA WRAPPER lance_fdw.")
+									   : errdetail("There is a server of that name, but of another foreign data wrapper.")));
+	return resolve(server, userid);
+}
+
+LanceProfile *
+lance_profile_of_server(Oid server_oid, Oid userid)
+{
+	ForeignServer *server = GetForeignServer(server_oid);
+
+	if (!is_lance_wrapper(server->fdwid))
+		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
+						errmsg("server \"%s\" does not belong to lance_fdw", server->servername)));
+	return resolve(server, userid);
+}
+
+/* ---- opening stores */
+
+static bool
+is_local(const char *uri)
+{
+	return uri[0] == '/' || strncmp(uri, "file://", 7) == 0;
+}
+
+/* uri equals folder or lies below it; both canonical, without slash at the end. */
+static bool
+lies_in(const char *uri, const char *folder)
+{
+	size_t length = strlen(folder);
+
+	return strncmp(uri, folder, length) == 0 &&
+		   (uri[length] == '\0' || uri[length] == '/' || (length > 0 && folder[length - 1] == '/'));
+}
+
+/* path with the symbolic links of its existing part resolved, so that a link can't lead out of an allowed folder. */
+static char *
+resolved_path(const char *path)
+{
+	char *head = pstrdup(path);
+	char *tail = "";
+
+	for (;;)
+	{
+		char *real = realpath(head, NULL);
+		char *slash;
+
+		if (real != NULL)
+		{
+			char *result = psprintf("%s%s", strcmp(real, "/") == 0 && *tail != '\0' ? "" : real, tail);
+
+			free(real);
+			return result;
+		}
+		slash = strrchr(head, '/');
+		if (slash == NULL || slash == head)
+			return pstrdup(path);
+		tail = pstrdup(path + (slash - head));
+		*slash = '\0';
+	}
+}
+
+static bool
+in_allowed_local_roots(const char *path)
+{
+	List *folders = NIL;
+	ListCell *lc;
+	char *real;
+
+	if (lance_guc_allowed_local_roots[0] == '\0' ||
+		!SplitDirectoriesString(pstrdup(lance_guc_allowed_local_roots), ',', &folders))
+		return false;
+	real = resolved_path(path);
+	foreach(lc, folders)
+	{
+		if (lies_in(real, resolved_path(lfirst(lc))))
+			return true;
+	}
+	return false;
+}
+
+static bool
+may_use_server_files(Oid role, bool write)
+{
+	return has_privs_of_role(role, ROLE_PG_READ_SERVER_FILES) &&
+		   (!write || has_privs_of_role(role, ROLE_PG_WRITE_SERVER_FILES));
+}
+
+static LncStore *
+open_at(LanceLibrary *lib, const LanceProfile *profile, const char *uri)
+{
+	LncStoreConfig config = {
+		.endpoint = profile->endpoint,
+		.region = profile->region,
+		.access_key_id = profile->access_key_id,
+		.secret_access_key = profile->secret_access_key,
+		.session_token = profile->session_token,
+		.virtual_hosted = profile->virtual_hosted,
+		.allow_http = profile->allow_http,
+		.no_conditional_put = !profile->conditional_put,
+		.max_retries = lance_guc_store_retries > 0 ? lance_guc_store_retries : -1,
+		.connect_timeout_ms = lance_guc_store_connect_timeout,
+		.idle_timeout_ms = lance_guc_store_timeout,
+	};
+	LncStore *store;
+
+	lance_check(&lib->ctx, lnc_store_open(&lib->ctx, lib->arena, uri, &config, &store));
+	return store;
+}
+
+static LncStore *
+open_checked(LanceLibrary *lib, const LanceProfile *profile, const char *uri, bool write)
+{
+	LncStore *store;
+	bool inside;
+
+	if (!is_local(uri) && strncmp(uri, "s3://", 5) != 0)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid storage location \"%s\"", uri),
+						errhint("A location is \"s3://bucket/path\" or \"file:///absolute/path\".")));
+	store = open_at(lib, profile, uri);
+	inside = lies_in(lnc_store_uri(store), lnc_store_uri(open_at(lib, profile, profile->root)));
+	if (!inside && (write || !(is_local(uri) ? may_use_server_files(profile->userid, false)
+											 : superuser_arg(profile->userid))))
+		ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+						errmsg("location \"%s\" lies outside the root of server \"%s\"", uri, profile->server_name)));
+	if (is_local(uri) && !may_use_server_files(profile->userid, write) &&
+		!(inside && may_use_server_files(profile->owner, write)) &&
+		!in_allowed_local_roots(psprintf("/%s", lnc_store_object_root(store))))
+		ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+						errmsg("permission denied for local folder \"%s\"", uri),
+						errhint("Local storage needs a server owned by a superuser, membership in %s, or a folder in %s.",
+								write ? "pg_read_server_files and pg_write_server_files" : "pg_read_server_files",
+								"lance_catalog.allowed_local_roots")));
+	return store;
+}
+
+LncStore *
+lance_profile_open(LanceLibrary *lib, const LanceProfile *profile, const char *uri)
+{
+	return open_checked(lib, profile, uri, true);
+}
+
+LncStore *
+lance_profile_open_read(LanceLibrary *lib, const LanceProfile *profile, const char *uri)
+{
+	return open_checked(lib, profile, uri, false);
+}
+
+int
+lance_profile_client_options(const LanceProfile *profile, const char ***keys, const char ***values)
+{
+	const char *endpoint = profile->client_endpoint != NULL ? profile->client_endpoint : profile->endpoint;
+	int n = 0;
+
+	*keys = palloc(4 * sizeof(char *));
+	*values = palloc(4 * sizeof(char *));
+	if (is_local(profile->root))
+		return 0;
+	if (endpoint != NULL)
+	{
+		(*keys)[n] = "aws_endpoint";
+		(*values)[n++] = endpoint;
+		if (is_plain_http(endpoint))
+		{
+			(*keys)[n] = "allow_http";
+			(*values)[n++] = "true";
+		}
+	}
+	(*keys)[n] = "aws_region";
+	(*values)[n++] = profile->region != NULL ? profile->region : "us-east-1";
+	if (profile->virtual_hosted)
+	{
+		(*keys)[n] = "virtual_hosted_style_request";
+		(*values)[n++] = "true";
+	}
+	return n;
+}
