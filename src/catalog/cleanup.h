@@ -1,0 +1,38 @@
+/*
+ * cleanup.h
+ *	  The queue of files that committed transactions left to remove: dropped tables, deleted versions, staged manifests.
+ *
+ * An item is written in the transaction that orphans the files and worked off after it has committed, never before.
+ * A crash in between leaves the item in place.
+ */
+#ifndef LANCE_CATALOG_CLEANUP_H
+#define LANCE_CATALOG_CLEANUP_H
+
+#include "catalog/table.h"
+
+/* Everything below a dropped table's location. */
+extern void lance_cleanup_queue_location(const char *location, const char *server_name);
+
+/* One object of a table: key is relative to its location. */
+extern void lance_cleanup_queue_object(const LanceTableRow *table, const char *key);
+
+/* The manifests of the versions of a branch that are marked as deleted. */
+extern void lance_cleanup_queue_versions(const LanceTableRow *table, const char *branch);
+
+/* What one run did. */
+typedef struct LanceCleanupResult
+{
+	int done;
+	int failed;			 /* recorded in the queue, to be tried again */
+	int64 files;		 /* objects removed */
+	int64 retry_after_ms; /* until the earliest item that failed before is due again; -1: none waits */
+} LanceCleanupResult;
+
+/*
+ * Work off at most max_items items that are due, in the current transaction (which the caller commits). Items that
+ * another transaction works on are skipped. A store that fails is recorded, not thrown; only a cancel is. Does
+ * nothing in a read-only transaction or on a standby. force: also try items whose time has not come.
+ */
+extern void lance_cleanup_run(int max_items, bool force, LanceCleanupResult *result);
+
+#endif
