@@ -17,7 +17,7 @@ typedef struct LncDataFile
 	const char *path;		  /* below "data/", or below the base path */
 	int32_t nfields;
 	const int32_t *field_ids; /* array of nfields; negative: superseded or hidden */
-	const int32_t *columns;	  /* array of nfields: the file column of each field */
+	const int32_t *columns;	  /* array of nfields: the file column of each field; NULL for 0.1 files */
 	uint32_t major, minor;
 	uint64_t size;			  /* 0: unknown */
 	bool has_base;
@@ -34,7 +34,7 @@ typedef enum LncDeletionKind
 typedef struct LncFragment
 {
 	uint64_t id;
-	uint64_t physical_rows; /* before deletions */
+	uint64_t physical_rows; /* before deletions; at most 2^32 */
 	int32_t nfiles;
 	const LncDataFile *files;
 	LncDeletionKind deletion_kind;
@@ -57,6 +57,7 @@ typedef struct LncDataset
 {
 	LncStore *store; /* borrowed: the dataset's root */
 	const char *manifest_key;
+	const char *prefix; /* of the keys of data and deletion files: "", or "tree/<branch>/" */
 	LncNaming naming;
 	uint64_t version;
 	int64_t timestamp_us; /* commit time, Unix epoch in microseconds; 0 when the manifest has none */
@@ -94,6 +95,15 @@ typedef struct LncDatasetOptions
  */
 extern LncCode lnc_dataset_open(LncContext *ctx, LncArena *arena, LncStore *store, const LncDatasetOptions *options,
 								LncDataset **out) LNC_MUST_CHECK;
+
+/*
+ * The store and key of a file of the dataset, given as its path below folder ("data" or "_deletions") and the base it
+ * names, if any. *out may be a store of the caller's open_base, opened in arena. LNC_CORRUPT: the manifest does not
+ * list the base. LNC_DENIED: bases may not be opened.
+ */
+extern LncCode lnc_dataset_locate(LncContext *ctx, LncArena *arena, const LncDataset *dataset, bool has_base,
+								  uint32_t base_id, const char *folder, const char *path, LncStore **store, char **key)
+	LNC_MUST_CHECK;
 
 /* Index of the top-level field of that exact name, -1 when there is none. */
 extern int32_t lnc_dataset_field(const LncDataset *dataset, const char *name);

@@ -1,0 +1,56 @@
+/*
+ * flags.c
+ *	  Reader feature flags: which bits are understood.
+ */
+#include "dataset/manifest.h"
+
+#include <inttypes.h>
+
+/*
+ * Bits that may be set without harm to a reader of rows: deletion files, stable row ids, the old mark of the 2.x format,
+ * table config, base paths, transactions kept inline, indices that carry columns, data files of different versions,
+ * the fragment reuse index (no index is used), and the writer's rules on field ids and object metadata.
+ */
+#define READER_BITS                                                                                                   \
+	(UINT64_C(1) << 0 | UINT64_C(1) << 1 | UINT64_C(1) << 2 | UINT64_C(1) << 3 | UINT64_C(1) << 4 | UINT64_C(1) << 5 | \
+	 UINT64_C(1) << 7 | UINT64_C(1) << 8 | UINT64_C(1) << 10 | UINT64_C(1) << 15 | UINT64_C(1) << 17)
+
+static const char *
+flag_meaning(int bit)
+{
+	switch (bit)
+	{
+		case 6:
+			return "data overlay files";
+		case 9:
+			return "fragment reuse with stable row ids";
+		case 11:
+			return "row ids in hidden columns";
+		case 12:
+			return "fragment tree";
+		case 13:
+			return "independent covering fields";
+		case 14:
+			return "managed blobs";
+		case 16:
+			return "zone write seeds";
+		default:
+			return NULL;
+	}
+}
+
+LncCode
+lnc_manifest_check_flags(LncContext *ctx, uint64_t reader_flags)
+{
+	uint64_t unknown = reader_flags & ~READER_BITS;
+	const char *meaning;
+	int bit;
+
+	if (unknown == 0)
+		return LNC_OK;
+	bit = __builtin_ctzll(unknown);
+	meaning = flag_meaning(bit);
+	if (meaning != NULL)
+		return lnc_fail(ctx, LNC_UNSUPPORTED, "reader feature flag %d (%s) is not supported", bit, meaning);
+	return lnc_fail(ctx, LNC_UNSUPPORTED, "reader feature flag %d is not known", bit);
+}
