@@ -6,6 +6,9 @@ EXTVERSION = 0.1.0
 PG_CONFIG ?= pg_config
 BUILD = build
 
+.DEFAULT_GOAL := all
+include deps/deps.mk
+
 # The rooms, in the order of their dependencies (test/check/layers holds the table).
 LIB_ROOMS = base storage column arrow proto encoding format index dataset scan
 SERVER_ROOMS = pg catalog ops sqlapi rest fdw
@@ -28,7 +31,7 @@ DATA = $(wildcard sql/lance_catalog--*--*.sql)
 REGRESS_OPTS = --inputdir=. --outputdir=$(BUILD)/regress
 REGRESS =
 
-OBJS = $(LIB_SOURCES:.c=.o) $(PROTO_SOURCES:.c=.o) $(SERVER_SOURCES:.c=.o)
+OBJS = $(LIB_SOURCES:.c=.o) $(PROTO_SOURCES:.c=.o) $(SERVER_SOURCES:.c=.o) $(NANOARROW_OBJS)
 PG_CPPFLAGS = $(LIB_CPPFLAGS)
 SHLIB_LINK = $(LIB_LIBS) -lmicrohttpd -Wl,--version-script=src/lance_catalog.map
 
@@ -37,6 +40,11 @@ include $(PGXS)
 
 $(LIB_SOURCES:.c=.o): override CPPFLAGS := $(LIB_CPPFLAGS) -MMD -MP
 $(LIB_SOURCES:.c=.o): override CFLAGS := $(LIB_WARNINGS) -O2 -g -fPIC
+# Only the room arrow sees nanoarrow.
+ARROW_SOURCES = $(filter src/arrow/%,$(LIB_SOURCES))
+$(ARROW_SOURCES:.c=.o): override CPPFLAGS += $(NANOARROW_CPPFLAGS)
+$(ARROW_SOURCES:%.c=$(BUILD)/san/%.o): LIB_CPPFLAGS += $(NANOARROW_CPPFLAGS)
+$(ARROW_SOURCES:.c=.o) $(ARROW_SOURCES:%.c=$(BUILD)/san/%.o): | $(NANOARROW_STAMP) $(NANOARROW_CONFIG)
 $(PROTO_SOURCES:.c=.o): override CFLAGS := -std=gnu11 -O2 -g -fPIC
 $(PROTO_SOURCES:.c=.o): override CPPFLAGS := $(LIB_CPPFLAGS)
 $(SERVER_SOURCES:.c=.o): override CPPFLAGS := -Isrc -I$(BUILD)/gen -isystem $(shell $(PG_CONFIG) --includedir-server) $(CPPFLAGS) -MMD -MP
@@ -55,7 +63,7 @@ $(BUILD)/lance_catalog--$(EXTVERSION).sql: $(sort $(wildcard sql/install/*.sql))
 
 # ---- unit tests of the library half: cmocka, under ASan and UBSan
 SAN = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g
-SAN_OBJS = $(LIB_SOURCES:%.c=$(BUILD)/san/%.o) $(PROTO_SOURCES:$(BUILD)/%.c=$(BUILD)/san/%.o)
+SAN_OBJS = $(LIB_SOURCES:%.c=$(BUILD)/san/%.o) $(PROTO_SOURCES:$(BUILD)/%.c=$(BUILD)/san/%.o) $(NANOARROW_SAN_OBJS)
 UNIT_HELPERS = $(patsubst %.c,$(BUILD)/san/%.o,$(filter-out %_test.c,$(wildcard test/unit/*.c)))
 UNIT_TESTS = $(patsubst test/unit/%.c,$(BUILD)/unit/%,$(wildcard test/unit/*_test.c))
 
@@ -69,7 +77,7 @@ $(BUILD)/san/gen/%.o: $(BUILD)/gen/%.c
 
 $(BUILD)/san/liblance.a: $(SAN_OBJS)
 	@rm -f $@
-	ar rcs $@ $^
+	ar qcs $@ $^
 
 $(BUILD)/unit/%_test: $(BUILD)/san/test/unit/%_test.o $(UNIT_HELPERS) $(BUILD)/san/liblance.a
 	@mkdir -p $(@D)
@@ -83,6 +91,7 @@ unit: $(UNIT_TESTS)
 
 .PHONY: unit help
 help:
+	@echo "make deps       fetch and unpack nanoarrow (a build does it too when it is missing)"
 	@echo "make            build the extension"
 	@echo "make install    install it for the server of PG_CONFIG"
 	@echo "make unit       build and run the unit tests of the library half"

@@ -218,6 +218,92 @@ lnc_roaring_values(LncContext *ctx, LncArena *arena, const LncRoaring *set, uint
 	return LNC_OK;
 }
 
+/* Ranges as they are found; counted only while ranges is NULL. */
+typedef struct RangeList
+{
+	LncRoaringRange *ranges;
+	size_t n;
+	uint64_t next; /* the value behind the last range */
+	uint64_t count;
+} RangeList;
+
+static void
+add_range(RangeList *list, uint32_t first, uint32_t last)
+{
+	if (list->n == 0 || first != list->next)
+	{
+		if (list->ranges != NULL)
+			list->ranges[list->n].first = first;
+		list->n++;
+	}
+	if (list->ranges != NULL)
+		list->ranges[list->n - 1].last = last;
+	list->next = (uint64_t)last + 1;
+	list->count += (uint64_t)last - first + 1;
+}
+
+/* Walk a bitmap that lnc_roaring_check has passed. */
+static LncCode
+walk_ranges(LncContext *ctx, const RoaringLayout *layout, RangeList *list)
+{
+	const uint8_t *p = layout->bytes.data + layout->body;
+
+	for (uint32_t i = 0; i < layout->ncontainers; i++)
+	{
+		const uint8_t *descriptor = layout->descriptors + (size_t)i * 4;
+		uint32_t high = (uint32_t)lnc_le16(descriptor) << 16;
+		uint32_t cardinality = (uint32_t)lnc_le16(descriptor + 2) + 1;
+
+		if (i % 64 == 0)
+			LNC_TRY(lnc_check_interrupt(ctx));
+		if (layout->run_flags != NULL && lnc_bit(layout->run_flags, i))
+		{
+			uint32_t nruns = lnc_le16(p);
+
+			p += 2;
+			for (uint32_t run = 0; run < nruns; run++, p += 4)
+				add_range(list, high + lnc_le16(p), high + lnc_le16(p) + lnc_le16(p + 2));
+		}
+		else if (cardinality <= ARRAY_MAX)
+		{
+			for (uint32_t value = 0; value < cardinality; value++, p += 2)
+				add_range(list, high + lnc_le16(p), high + lnc_le16(p));
+		}
+		else
+		{
+			for (uint32_t value = 0; value < BITSET_BYTES * 8; value++)
+			{
+				if (lnc_bit(p, value))
+					add_range(list, high + value, high + value);
+			}
+			p += BITSET_BYTES;
+		}
+	}
+	return LNC_OK;
+}
+
+LncCode
+lnc_roaring_ranges(LncContext *ctx, LncArena *arena, LncSlice bytes, size_t *nranges, LncRoaringRange **ranges,
+				   uint64_t *count)
+{
+	RoaringLayout layout = {.bytes = bytes};
+	RangeList counted = {.n = 0};
+	RangeList filled = {.n = 0};
+	size_t size;
+
+	LNC_TRY(lnc_roaring_check(ctx, bytes, &size));
+	if (size != bytes.size)
+		return lnc_fail(ctx, LNC_CORRUPT, "bitmap of %zu bytes is followed by %zu more", size, bytes.size - size);
+	LNC_TRY(read_layout(ctx, &layout));
+	LNC_TRY(walk_ranges(ctx, &layout, &counted));
+	LNC_TRY(LNC_NEW(ctx, arena, &filled.ranges, counted.n));
+	LNC_TRY(walk_ranges(ctx, &layout, &filled));
+	*nranges = filled.n;
+	*ranges = filled.ranges;
+	*count = filled.count;
+	return LNC_OK;
+}
+
 LncCode
 lnc_roaring_write(LncContext *ctx, LncArena *arena, const uint32_t *values, size_t n, LncSlice *out)
 {

@@ -47,6 +47,20 @@ extern uint64_t lnc_roaring_cardinality(const LncRoaring *set);
 extern LncCode lnc_roaring_values(LncContext *ctx, LncArena *arena, const LncRoaring *set, uint64_t max,
 								  uint32_t **values, uint64_t *count) LNC_MUST_CHECK;
 
+/* Values first … last, both included. */
+typedef struct LncRoaringRange
+{
+	uint32_t first;
+	uint32_t last;
+} LncRoaringRange;
+
+/*
+ * Check the bitmap, which must fill bytes, and list its values as ranges: ascending, disjoint, never adjacent. Unlike
+ * the values, ranges take no more memory than a small multiple of bytes. *count is the number of values.
+ */
+extern LncCode lnc_roaring_ranges(LncContext *ctx, LncArena *arena, LncSlice bytes, size_t *nranges,
+								  LncRoaringRange **ranges, uint64_t *count) LNC_MUST_CHECK;
+
 /* Serialise n strictly rising values (else LNC_INVALID) in the portable form. */
 extern LncCode lnc_roaring_write(LncContext *ctx, LncArena *arena, const uint32_t *values, size_t n,
 								 LncSlice *out) LNC_MUST_CHECK;

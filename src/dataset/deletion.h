@@ -8,21 +8,15 @@
 #ifndef LNC_DATASET_DELETION_H
 #define LNC_DATASET_DELETION_H
 
+#include "base/roaring.h"
 #include "dataset/dataset.h"
 
-/* Deleted row offsets first … last, both included. */
-typedef struct LncDeletedRange
-{
-	uint32_t first;
-	uint32_t last;
-} LncDeletedRange;
-
-/* Ascending, disjoint, never adjacent. Ranges keep a bitmap of runs as small as it was stored. */
+/* Deleted row offsets: ascending, disjoint, never adjacent. Ranges keep a bitmap of runs as small as it was stored. */
 typedef struct LncDeletions
 {
 	uint64_t count; /* rows in all ranges */
 	size_t nranges;
-	const LncDeletedRange *ranges;
+	const LncRoaringRange *ranges;
 } LncDeletions;
 
 /*

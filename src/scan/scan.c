@@ -253,7 +253,7 @@ static LncCode
 next_window(LncContext *ctx, LncScan *scan, Window *window)
 {
 	const LncDeletions *deletions = &scan->deletions;
-	const LncDeletedRange *ranges = deletions->ranges;
+	const LncRoaringRange *ranges = deletions->ranges;
 	uint64_t end = scan->fragment->physical_rows;
 	uint64_t stop;
 	uint64_t dead = 0;
