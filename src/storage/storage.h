@@ -2,7 +2,7 @@
  * storage.h
  *	  The one I/O interface: a store is a folder of objects under a URI.
  *
- * URIs: "s3://bucket/prefix", "file:///abs/dir", "/abs/dir", "memory://name" (tests). A key is a path relative to
+ * URIs (uri.h): "s3://bucket/prefix", "file:///abs/dir", "/abs/dir", "memory://name" (tests). A key is a path relative to
  * the store's root, with "/" between parts and no leading slash; it may hold any byte but NUL, and no part
  * may be "." or ".." or empty (LNC_INVALID). Bytes returned live in the arena given. All calls are interruptible
  * within a second (LNC_CANCELLED), also while connecting, resolving or backing off.
@@ -90,6 +90,7 @@ extern LncCode lnc_store_size(LncContext *ctx, LncStore *store, const char *key,
 /*
  * Read exactly range n of the object into outs[n]. Ranges are merged over small gaps and fetched in parallel. A
  * range that reaches past the end is LNC_CORRUPT naming object and range. Zero-length ranges give a valid pointer.
+ * Pointers have no alignment: ranges that share a read point into one block.
  */
 extern LncCode lnc_store_read_ranges(LncContext *ctx, LncStore *store, LncArena *arena, const char *key,
 									 size_t nranges, const LncRange *ranges, const uint8_t **outs) LNC_MUST_CHECK;
@@ -122,6 +123,8 @@ extern LncCode lnc_store_delete(LncContext *ctx, LncStore *store, const char *ke
 /*
  * Remove every object below prefix (a folder, relative; "" is the whole root), and on local disk the folders
  * left empty, the root included. Missing is no error; symbolic links are removed, not followed. *removed counts objects.
+ * On local disk the folders above the root are followed as they are: to remove a folder that others may write
+ * beside, open the store at the folder that is trusted and give the rest as prefix.
  */
 extern LncCode lnc_store_delete_prefix(LncContext *ctx, LncStore *store, const char *prefix, uint64_t *removed)
 	LNC_MUST_CHECK;

@@ -1,0 +1,73 @@
+/*
+ * backend.h
+ *	  What a kind of store implements; private to the storage room.
+ *
+ * store.c checks keys and ranges, keeps the counters of calls, and hands over to the kind. Each function follows the
+ * contract of its namesake in storage.h.
+ */
+#ifndef LNC_STORAGE_BACKEND_H
+#define LNC_STORAGE_BACKEND_H
+
+#include "storage/storage.h"
+#include "storage/uri.h"
+
+typedef struct LncStoreOps
+{
+	LncCode (*size)(LncContext *ctx, LncStore *store, const char *key, uint64_t *size);
+
+	/* Ranges are not empty and their ends do not overflow. */
+	LncCode (*read_ranges)(LncContext *ctx, LncStore *store, LncArena *arena, const char *key, size_t nranges,
+						   const LncRange *ranges, const uint8_t **outs);
+
+	/* max is at least 1. */
+	LncCode (*read_tail)(LncContext *ctx, LncStore *store, LncArena *arena, const char *key, uint64_t max,
+						 LncSlice *tail, uint64_t *size);
+	LncCode (*read_all)(LncContext *ctx, LncStore *store, LncArena *arena, const char *key, uint64_t max,
+						LncSlice *out);
+	LncCode (*put)(LncContext *ctx, LncStore *store, const char *key, LncSlice body);
+	LncCode (*put_if_absent)(LncContext *ctx, LncStore *store, const char *key, LncSlice body);
+	LncCode (*remove)(LncContext *ctx, LncStore *store, const char *key);
+
+	/* prefix is "" or a checked key. */
+	LncCode (*remove_prefix)(LncContext *ctx, LncStore *store, const char *prefix, uint64_t *removed);
+
+	/* folder is "" or a checked key. */
+	LncCode (*list)(LncContext *ctx, LncStore *store, const char *folder, bool recursive, const char *start_after,
+					LncListFn fn, void *arg);
+} LncStoreOps;
+
+/* The common head of every store; a kind's own struct starts with it. Lives in the arena of lnc_store_open. */
+struct LncStore
+{
+	const LncStoreOps *ops;
+	LncUri uri;
+	bool ordered;
+	bool no_conditional_put;
+	LncStoreStats stats;
+};
+
+/* Make the store of each kind. The caller has parsed uri and fills the common head afterwards. */
+extern LncCode lnc_local_open(LncContext *ctx, LncArena *arena, const LncUri *uri, LncStore **out) LNC_MUST_CHECK;
+extern LncCode lnc_memory_open(LncContext *ctx, LncArena *arena, const LncUri *uri, LncStore **out) LNC_MUST_CHECK;
+extern LncCode lnc_s3_open(LncContext *ctx, LncArena *arena, const LncUri *uri, const LncStoreConfig *config,
+						   LncStore **out) LNC_MUST_CHECK;
+
+/* The object's URI for messages, bounded and valid UTF-8. */
+typedef struct LncObjectName
+{
+	char text[400];
+} LncObjectName;
+
+extern LncObjectName lnc_object_name(const LncStore *store, const char *key);
+
+/* A range that reaches past the end of an object of size bytes. */
+extern LncCode lnc_range_error(LncContext *ctx, const LncStore *store, const char *key, LncRange range,
+							   uint64_t size);
+
+/* An object of size bytes where at most max are wanted. */
+extern LncCode lnc_too_large(LncContext *ctx, const LncStore *store, const char *key, uint64_t size, uint64_t max);
+
+/* Record that the object is not there. */
+extern LncCode lnc_not_found(LncContext *ctx, const LncStore *store, const char *key);
+
+#endif

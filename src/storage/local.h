@@ -1,0 +1,52 @@
+/*
+ * local.h
+ *	  Local files: shared by the files that implement the store, private to them.
+ *
+ * The root's own path is followed as the system does; below it every step is an openat that follows no symbolic link,
+ * so that what a client plants in its folder cannot lead out of it.
+ */
+#ifndef LNC_STORAGE_LOCAL_H
+#define LNC_STORAGE_LOCAL_H
+
+#include "storage/backend.h"
+
+typedef struct LncLocalStore
+{
+	LncStore base;
+	const char *root; /* absolute path, with its leading slash */
+} LncLocalStore;
+
+/* Files being written carry this prefix until they get their name; listings leave them out. */
+#define LNC_LOCAL_TEMP_PREFIX ".lance-tmp-"
+
+/*
+ * Record the error of a system call. verb completes "could not …" ("read", "write", "list"). ENOENT and ENOTDIR are
+ * LNC_NOT_FOUND, EACCES, EPERM, EROFS and ELOOP (a link below the root) LNC_DENIED, others LNC_IO.
+ */
+extern LncCode lnc_local_error(LncContext *ctx, const LncLocalStore *store, const char *verb, const char *key,
+							   int error);
+
+/*
+ * Open the folder named by folder ("" is the root). Returns the descriptor, or -1 with errno set. create makes
+ * missing folders on the way, the root and its parents included.
+ */
+extern int lnc_local_open_folder(const LncLocalStore *store, const char *folder, bool create);
+
+/*
+ * Open the folder that holds key, and point *name at the last part of key. Returns the descriptor, or -1 with
+ * errno set.
+ */
+extern int lnc_local_open_parent(LncContext *ctx, const LncLocalStore *store, const char *key, bool create,
+								 const char **name);
+
+/* Parts of the vtable that live in files of their own. */
+extern LncCode lnc_local_put(LncContext *ctx, LncStore *store, const char *key, LncSlice body) LNC_MUST_CHECK;
+extern LncCode lnc_local_put_if_absent(LncContext *ctx, LncStore *store, const char *key,
+									   LncSlice body) LNC_MUST_CHECK;
+extern LncCode lnc_local_remove(LncContext *ctx, LncStore *store, const char *key) LNC_MUST_CHECK;
+extern LncCode lnc_local_remove_prefix(LncContext *ctx, LncStore *store, const char *prefix,
+									   uint64_t *removed) LNC_MUST_CHECK;
+extern LncCode lnc_local_list(LncContext *ctx, LncStore *store, const char *folder, bool recursive,
+							  const char *start_after, LncListFn fn, void *arg) LNC_MUST_CHECK;
+
+#endif

@@ -1,0 +1,292 @@
+/*
+ * local_tree.c
+ *	  The store of local files: walking folders to list or remove what is in them.
+ */
+#include "storage/local.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+
+/* Folders within folders; each level holds a descriptor while it is walked. */
+#define DEEPEST_TREE 64
+
+/* Longest key, in bytes. */
+#define LONGEST_KEY 65536
+
+typedef struct Walk
+{
+	LncContext *ctx;
+	LncLocalStore *store;
+	LncBuffer path; /* key of the entry at hand, not NUL-terminated between calls */
+	int depth;
+
+	/* listing */
+	bool recursive;
+	const char *start_after;
+	LncListFn fn;
+	void *arg;
+	bool stop;
+
+	/* removing */
+	uint64_t *removed;
+} Walk;
+
+/* The path of the walk as a C string. */
+static LncCode
+walk_key(Walk *walk, const char **key)
+{
+	LNC_TRY(lnc_buffer_append(walk->ctx, &walk->path, "", 1));
+	walk->path.size--;
+	*key = (const char *)walk->path.data;
+	return LNC_OK;
+}
+
+static LncCode
+walk_error(Walk *walk, const char *verb, int error)
+{
+	const char *key;
+
+	LNC_TRY(walk_key(walk, &key));
+	return lnc_local_error(walk->ctx, walk->store, verb, key, error);
+}
+
+/* Append a part to the path of the walk. */
+static LncCode
+walk_enter(Walk *walk, const char *name)
+{
+	if (walk->path.size > 0)
+		LNC_TRY(lnc_buffer_append(walk->ctx, &walk->path, "/", 1));
+	return lnc_buffer_append(walk->ctx, &walk->path, name, strlen(name));
+}
+
+static LncCode list_folder(Walk *walk, int fd);
+static LncCode remove_folder(Walk *walk, int fd);
+
+/* Call visit for each entry of the folder fd, which is closed. */
+static LncCode
+each_entry(Walk *walk, int fd, LncCode (*visit)(Walk *walk, int fd, const char *name, const struct stat *info))
+{
+	DIR *folder = fdopendir(fd);
+	size_t length = walk->path.size;
+	LncCode code = LNC_OK;
+
+	if (folder == NULL)
+	{
+		code = walk_error(walk, "list", errno);
+		close(fd);
+		return code;
+	}
+	walk->depth++;
+	if (walk->depth > DEEPEST_TREE)
+		code = lnc_fail(walk->ctx, LNC_LIMIT, "folders below \"%s\" are nested deeper than %d levels",
+						walk->store->base.uri.canonical, DEEPEST_TREE);
+	while (code == LNC_OK && !walk->stop)
+	{
+		struct dirent *entry;
+		struct stat info;
+
+		code = lnc_check_interrupt(walk->ctx);
+		if (code != LNC_OK)
+			break;
+		errno = 0;
+		entry = readdir(folder);
+		if (entry == NULL)
+		{
+			if (errno != 0)
+				code = walk_error(walk, "list", errno);
+			break;
+		}
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		code = walk_enter(walk, entry->d_name);
+		if (code == LNC_OK)
+		{
+			if (fstatat(dirfd(folder), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0)
+				code = visit(walk, dirfd(folder), entry->d_name, &info);
+			else if (errno != ENOENT)
+				code = walk_error(walk, "list", errno);
+		}
+		walk->path.size = length;
+	}
+	walk->depth--;
+	closedir(folder);
+	return code;
+}
+
+static LncCode
+visit_for_list(Walk *walk, int fd, const char *name, const struct stat *info)
+{
+	LncObject object = {0};
+
+	if (S_ISDIR(info->st_mode))
+	{
+		int sub;
+
+		if (!walk->recursive)
+			return LNC_OK;
+		sub = openat(fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+		if (sub < 0)
+			return errno == ENOENT ? LNC_OK : walk_error(walk, "list", errno);
+		return list_folder(walk, sub);
+	}
+	if (!S_ISREG(info->st_mode) || strncmp(name, LNC_LOCAL_TEMP_PREFIX, strlen(LNC_LOCAL_TEMP_PREFIX)) == 0)
+		return LNC_OK;
+	LNC_TRY(walk_key(walk, &object.key));
+	if (walk->start_after != NULL && strcmp(object.key, walk->start_after) <= 0)
+		return LNC_OK;
+	object.size = (uint64_t)info->st_size;
+	object.modified_ms = (int64_t)info->st_mtim.tv_sec * 1000 + info->st_mtim.tv_nsec / 1000000;
+	return walk->fn(walk->ctx, walk->arg, &object, &walk->stop);
+}
+
+static LncCode
+list_folder(Walk *walk, int fd)
+{
+	return each_entry(walk, fd, visit_for_list);
+}
+
+static LncCode
+visit_for_removal(Walk *walk, int fd, const char *name, const struct stat *info)
+{
+	if (S_ISDIR(info->st_mode))
+	{
+		int sub = openat(fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+
+		if (sub < 0)
+			return errno == ENOENT ? LNC_OK : walk_error(walk, "remove", errno);
+		LNC_TRY(remove_folder(walk, sub));
+		/* Not empty: somebody writes there at this moment, and that is not ours to remove. */
+		if (unlinkat(fd, name, AT_REMOVEDIR) != 0 && errno != ENOENT && errno != ENOTEMPTY && errno != EEXIST)
+			return walk_error(walk, "remove", errno);
+		return LNC_OK;
+	}
+	if (unlinkat(fd, name, 0) != 0)
+		return errno == ENOENT ? LNC_OK : walk_error(walk, "remove", errno);
+	++*walk->removed;
+	return LNC_OK;
+}
+
+static LncCode
+remove_folder(Walk *walk, int fd)
+{
+	return each_entry(walk, fd, visit_for_removal);
+}
+
+/* Prepare a walk that starts in folder. scratch holds the path. */
+static LncCode
+walk_start(Walk *walk, LncContext *ctx, LncLocalStore *store, const char *folder, LncArena **scratch)
+{
+	LncCode code;
+
+	memset(walk, 0, sizeof(*walk));
+	walk->ctx = ctx;
+	walk->store = store;
+	*scratch = lnc_arena_create(ctx->env);
+	if (*scratch == NULL)
+		return lnc_fail(ctx, LNC_NO_MEMORY, "out of memory");
+	lnc_buffer_init(&walk->path, *scratch, LONGEST_KEY);
+	code = lnc_buffer_append(ctx, &walk->path, folder, strlen(folder));
+	if (code != LNC_OK)
+		lnc_arena_destroy(*scratch);
+	store->base.stats.requests++;
+	return code;
+}
+
+LncCode
+lnc_local_list(LncContext *ctx, LncStore *base, const char *folder, bool recursive, const char *start_after,
+			   LncListFn fn, void *arg)
+{
+	LncLocalStore *store = (LncLocalStore *)base;
+	LncArena *scratch;
+	Walk walk;
+	LncCode code;
+	int fd = lnc_local_open_folder(store, folder, false);
+
+	if (fd < 0)
+		return errno == ENOENT || errno == ENOTDIR ? LNC_OK : lnc_local_error(ctx, store, "list", folder, errno);
+	code = walk_start(&walk, ctx, store, folder, &scratch);
+	if (code != LNC_OK)
+	{
+		close(fd);
+		return code;
+	}
+	walk.recursive = recursive;
+	walk.start_after = start_after;
+	walk.fn = fn;
+	walk.arg = arg;
+	code = list_folder(&walk, fd);
+	lnc_arena_destroy(scratch);
+	return code;
+}
+
+/* Remove the root's own folder, or the link that stands for it. */
+static LncCode
+remove_root(LncContext *ctx, LncLocalStore *store, Walk *walk)
+{
+	struct stat info;
+	int fd;
+
+	if (lstat(store->root, &info) != 0)
+		return errno == ENOENT || errno == ENOTDIR ? LNC_OK : lnc_local_error(ctx, store, "remove", "", errno);
+	if (S_ISLNK(info.st_mode))
+	{
+		if (unlink(store->root) != 0 && errno != ENOENT)
+			return lnc_local_error(ctx, store, "remove", "", errno);
+		return LNC_OK;
+	}
+	fd = open(store->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return errno == ENOENT || errno == ENOTDIR ? LNC_OK : lnc_local_error(ctx, store, "remove", "", errno);
+	LNC_TRY(remove_folder(walk, fd));
+	if (rmdir(store->root) != 0 && errno != ENOENT && errno != ENOTEMPTY && errno != EEXIST)
+		return lnc_local_error(ctx, store, "remove", "", errno);
+	return LNC_OK;
+}
+
+/* Remove a folder below the root. */
+static LncCode
+remove_below(LncContext *ctx, LncLocalStore *store, const char *prefix, Walk *walk)
+{
+	const char *name;
+	struct stat info;
+	LncCode code = LNC_OK;
+	int parent = lnc_local_open_parent(ctx, store, prefix, false, &name);
+
+	if (parent < 0)
+		return errno == ENOENT || errno == ENOTDIR ? LNC_OK : lnc_local_error(ctx, store, "remove", prefix, errno);
+	if (fstatat(parent, name, &info, AT_SYMLINK_NOFOLLOW) == 0)
+	{
+		/* A file of that name is an object beside the prefix, not below it. */
+		if (S_ISDIR(info.st_mode) || S_ISLNK(info.st_mode))
+			code = visit_for_removal(walk, parent, name, &info);
+	}
+	else if (errno != ENOENT)
+		code = lnc_local_error(ctx, store, "remove", prefix, errno);
+	close(parent);
+	return code;
+}
+
+LncCode
+lnc_local_remove_prefix(LncContext *ctx, LncStore *base, const char *prefix, uint64_t *removed)
+{
+	LncLocalStore *store = (LncLocalStore *)base;
+	LncArena *scratch;
+	Walk walk;
+	LncCode code;
+
+	LNC_TRY(walk_start(&walk, ctx, store, prefix, &scratch));
+	walk.removed = removed;
+	if (prefix[0] == '\0')
+		code = remove_root(ctx, store, &walk);
+	else
+		code = remove_below(ctx, store, prefix, &walk);
+	lnc_arena_destroy(scratch);
+	return code;
+}

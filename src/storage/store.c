@@ -1,0 +1,227 @@
+/*
+ * store.c
+ *	  The face of every store: opening by URI, checks that all kinds share, dispatch.
+ */
+#include "storage/storage.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "storage/backend.h"
+
+LncCode
+lnc_store_open(LncContext *ctx, LncArena *arena, const char *uri, const LncStoreConfig *config, LncStore **out)
+{
+	static const LncStoreConfig defaults = {0};
+	LncUri parsed;
+	LncStore *store = NULL;
+
+	if (config == NULL)
+		config = &defaults;
+	LNC_TRY(lnc_uri_parse(ctx, arena, uri, &parsed));
+	switch (parsed.scheme)
+	{
+		case LNC_SCHEME_FILE:
+			LNC_TRY(lnc_local_open(ctx, arena, &parsed, &store));
+			break;
+		case LNC_SCHEME_S3:
+			return lnc_fail(ctx, LNC_UNSUPPORTED, "s3 stores are not offered yet");
+			break;
+		case LNC_SCHEME_MEMORY:
+			LNC_TRY(lnc_memory_open(ctx, arena, &parsed, &store));
+			break;
+	}
+	store->uri = parsed;
+	store->no_conditional_put = config->no_conditional_put;
+	*out = store;
+	return LNC_OK;
+}
+
+const char *
+lnc_store_uri(const LncStore *store)
+{
+	return store->uri.canonical;
+}
+
+const char *
+lnc_store_object_root(const LncStore *store)
+{
+	return store->uri.path;
+}
+
+bool
+lnc_store_ordered(const LncStore *store)
+{
+	return store->ordered;
+}
+
+void
+lnc_store_stats(const LncStore *store, LncStoreStats *out)
+{
+	*out = store->stats;
+}
+
+LncObjectName
+lnc_object_name(const LncStore *store, const char *key)
+{
+	LncObjectName name;
+	size_t bad;
+
+	snprintf(name.text, sizeof(name.text), "%s%s%s", store->uri.canonical, key[0] != '\0' ? "/" : "", key);
+	/* Names are bytes; messages are text. What is cut or was never UTF-8 becomes "?". */
+	while (!lnc_utf8_valid((const uint8_t *)name.text, strlen(name.text), &bad))
+		name.text[bad] = '?';
+	for (char *p = name.text; *p != '\0'; p++)
+	{
+		if ((unsigned char)*p < 0x20)
+			*p = '?';
+	}
+	return name;
+}
+
+LncCode
+lnc_not_found(LncContext *ctx, const LncStore *store, const char *key)
+{
+	return lnc_fail(ctx, LNC_NOT_FOUND, "object \"%s\" does not exist", lnc_object_name(store, key).text);
+}
+
+LncCode
+lnc_range_error(LncContext *ctx, const LncStore *store, const char *key, LncRange range, uint64_t size)
+{
+	return lnc_fail(ctx, LNC_CORRUPT,
+					"object \"%s\" is shorter than its reader expects: %llu bytes at %llu of %llu",
+					lnc_object_name(store, key).text, (unsigned long long)range.length,
+					(unsigned long long)range.offset, (unsigned long long)size);
+}
+
+LncCode
+lnc_too_large(LncContext *ctx, const LncStore *store, const char *key, uint64_t size, uint64_t max)
+{
+	return lnc_fail(ctx, LNC_LIMIT, "object \"%s\" has %llu bytes, more than the %llu that are allowed",
+					lnc_object_name(store, key).text, (unsigned long long)size, (unsigned long long)max);
+}
+
+LncCode
+lnc_store_size(LncContext *ctx, LncStore *store, const char *key, uint64_t *size)
+{
+	LNC_TRY(lnc_key_check(ctx, key));
+	LNC_TRY(lnc_check_interrupt(ctx));
+	return store->ops->size(ctx, store, key, size);
+}
+
+LncCode
+lnc_store_read_ranges(LncContext *ctx, LncStore *store, LncArena *arena, const char *key, size_t nranges,
+					  const LncRange *ranges, const uint8_t **outs)
+{
+	static const uint8_t nothing[1] = {0};
+	LncRange *wanted;
+	const uint8_t **found;
+	size_t n = 0;
+
+	LNC_TRY(lnc_key_check(ctx, key));
+	LNC_TRY(lnc_check_interrupt(ctx));
+	LNC_TRY(LNC_NEW(ctx, arena, &wanted, nranges));
+	LNC_TRY(LNC_NEW(ctx, arena, &found, nranges));
+	for (size_t i = 0; i < nranges; i++)
+	{
+		uint64_t end;
+
+		outs[i] = nothing;
+		if (lnc_add_overflow(ranges[i].offset, ranges[i].length, &end) || end > INT64_MAX)
+			return lnc_fail(ctx, LNC_CORRUPT, "object \"%s\" cannot have %llu bytes at %llu",
+							lnc_object_name(store, key).text, (unsigned long long)ranges[i].length,
+							(unsigned long long)ranges[i].offset);
+		if (ranges[i].length > 0)
+			wanted[n++] = ranges[i];
+	}
+	if (n == 0)
+		return LNC_OK;
+	LNC_TRY(store->ops->read_ranges(ctx, store, arena, key, n, wanted, found));
+	n = 0;
+	for (size_t i = 0; i < nranges; i++)
+	{
+		if (ranges[i].length == 0)
+			continue;
+		outs[i] = found[n++];
+		store->stats.bytes_read += ranges[i].length;
+	}
+	return LNC_OK;
+}
+
+LncCode
+lnc_store_read_tail(LncContext *ctx, LncStore *store, LncArena *arena, const char *key, uint64_t max,
+					LncSlice *tail, uint64_t *size)
+{
+	LNC_TRY(lnc_key_check(ctx, key));
+	LNC_TRY(lnc_check_interrupt(ctx));
+	if (max == 0)
+	{
+		*tail = (LncSlice){.data = (const uint8_t *)"", .size = 0};
+		return store->ops->size(ctx, store, key, size);
+	}
+	LNC_TRY(store->ops->read_tail(ctx, store, arena, key, max, tail, size));
+	store->stats.bytes_read += tail->size;
+	return LNC_OK;
+}
+
+LncCode
+lnc_store_read_all(LncContext *ctx, LncStore *store, LncArena *arena, const char *key, uint64_t max, LncSlice *out)
+{
+	LNC_TRY(lnc_key_check(ctx, key));
+	LNC_TRY(lnc_check_interrupt(ctx));
+	LNC_TRY(store->ops->read_all(ctx, store, arena, key, max, out));
+	store->stats.bytes_read += out->size;
+	return LNC_OK;
+}
+
+LncCode
+lnc_store_put(LncContext *ctx, LncStore *store, const char *key, LncSlice body)
+{
+	LNC_TRY(lnc_key_check(ctx, key));
+	LNC_TRY(lnc_check_interrupt(ctx));
+	return store->ops->put(ctx, store, key, body);
+}
+
+LncCode
+lnc_store_put_if_absent(LncContext *ctx, LncStore *store, const char *key, LncSlice body)
+{
+	LNC_TRY(lnc_key_check(ctx, key));
+	LNC_TRY(lnc_check_interrupt(ctx));
+	if (store->no_conditional_put)
+	{
+		lnc_fail(ctx, LNC_UNSUPPORTED, "store of \"%s\" is set up to have no conditional writes",
+				 lnc_object_name(store, key).text);
+		lnc_hint(ctx, "Let the catalog order the commits of the table, or use a store that honors If-None-Match.");
+		return LNC_UNSUPPORTED;
+	}
+	return store->ops->put_if_absent(ctx, store, key, body);
+}
+
+LncCode
+lnc_store_delete(LncContext *ctx, LncStore *store, const char *key)
+{
+	LNC_TRY(lnc_key_check(ctx, key));
+	LNC_TRY(lnc_check_interrupt(ctx));
+	return store->ops->remove(ctx, store, key);
+}
+
+LncCode
+lnc_store_delete_prefix(LncContext *ctx, LncStore *store, const char *prefix, uint64_t *removed)
+{
+	if (prefix[0] != '\0')
+		LNC_TRY(lnc_key_check(ctx, prefix));
+	LNC_TRY(lnc_check_interrupt(ctx));
+	*removed = 0;
+	return store->ops->remove_prefix(ctx, store, prefix, removed);
+}
+
+LncCode
+lnc_store_list(LncContext *ctx, LncStore *store, const char *folder, bool recursive, const char *start_after,
+			   LncListFn fn, void *arg)
+{
+	if (folder[0] != '\0')
+		LNC_TRY(lnc_key_check(ctx, folder));
+	LNC_TRY(lnc_check_interrupt(ctx));
+	return store->ops->list(ctx, store, folder, recursive, start_after, fn, arg);
+}
