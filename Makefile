@@ -25,11 +25,16 @@ LIB_CPPFLAGS = -Isrc -I$(BUILD)/gen -D_GNU_SOURCE
 LIB_LIBS = -lcurl -lcrypto -lexpat -lcjson -lprotobuf-c -lroaring -lzstd -llz4
 
 # ---- the server half
+SERVER_WARNINGS = -std=gnu11 -Wall -Wextra -Werror -Wshadow -Wno-unused-parameter -Wno-sign-compare
+SERVER_CPPFLAGS = -Isrc -I$(BUILD)/gen -isystem $(shell $(PG_CONFIG) --includedir-server) -D_GNU_SOURCE
 override with_llvm = no
 DATA_built = $(BUILD)/lance_catalog--$(EXTVERSION).sql
 DATA = $(wildcard sql/lance_catalog--*--*.sql)
 REGRESS_OPTS = --inputdir=. --outputdir=$(BUILD)/regress
 REGRESS =
+ISOLATION_OPTS = --inputdir=test --outputdir=$(BUILD)/isolation
+ISOLATION =
+EXTRA_CLEAN = $(OBJS:.o=.d) $(addprefix $(BUILD)/,gen san unit deps/obj deps/san regress isolation check)
 
 OBJS = $(LIB_SOURCES:.c=.o) $(PROTO_SOURCES:.c=.o) $(SERVER_SOURCES:.c=.o) $(NANOARROW_OBJS)
 PG_CPPFLAGS = $(LIB_CPPFLAGS)
@@ -37,6 +42,8 @@ SHLIB_LINK = $(LIB_LIBS) -lmicrohttpd -Wl,--version-script=src/lance_catalog.map
 
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
+
+lance_catalog.so: src/lance_catalog.map
 
 $(LIB_SOURCES:.c=.o): override CPPFLAGS := $(LIB_CPPFLAGS) -MMD -MP
 $(LIB_SOURCES:.c=.o): override CFLAGS := $(LIB_WARNINGS) -O2 -g -fPIC
@@ -47,8 +54,8 @@ $(ARROW_SOURCES:%.c=$(BUILD)/san/%.o): LIB_CPPFLAGS += $(NANOARROW_CPPFLAGS)
 $(ARROW_SOURCES:.c=.o) $(ARROW_SOURCES:%.c=$(BUILD)/san/%.o): | $(NANOARROW_STAMP) $(NANOARROW_CONFIG)
 $(PROTO_SOURCES:.c=.o): override CFLAGS := -std=gnu11 -O2 -g -fPIC
 $(PROTO_SOURCES:.c=.o): override CPPFLAGS := $(LIB_CPPFLAGS)
-$(SERVER_SOURCES:.c=.o): override CPPFLAGS := -Isrc -I$(BUILD)/gen -isystem $(shell $(PG_CONFIG) --includedir-server) $(CPPFLAGS) -MMD -MP
-$(SERVER_SOURCES:.c=.o): override CFLAGS := -std=gnu11 -Wall -Wextra -Werror -Wshadow -Wno-unused-parameter -Wno-sign-compare -O2 -g -fPIC
+$(SERVER_SOURCES:.c=.o): override CPPFLAGS := $(SERVER_CPPFLAGS) $(CPPFLAGS) -MMD -MP
+$(SERVER_SOURCES:.c=.o): override CFLAGS := $(SERVER_WARNINGS) -O2 -g -fPIC
 $(OBJS): | $(PROTO_HEADERS)
 -include $(wildcard $(OBJS:.o=.d))
 
@@ -89,9 +96,24 @@ $(BUILD)/unit/%_test: $(BUILD)/san/test/unit/%_test.o $(UNIT_HELPERS) $(BUILD)/s
 unit: $(UNIT_TESTS)
 	@set -e; for t in $^; do echo "# $$t"; $$t; done
 
-.PHONY: unit help
+unit-tests: $(UNIT_TESTS)
+
+# ---- a second compiler reads everything (it makes no objects)
+CLANG = clang-14
+clang: $(PROTO_HEADERS) $(NANOARROW_STAMP) $(NANOARROW_CONFIG)
+	@printf '%s\n' $(LIB_SOURCES) | xargs -P 2 -n 4 $(CLANG) -fsyntax-only $(LIB_WARNINGS) $(LIB_CPPFLAGS) $(NANOARROW_CPPFLAGS)
+	@printf '%s\n' $(SERVER_SOURCES) | xargs -P 2 -n 4 $(CLANG) -fsyntax-only $(SERVER_WARNINGS) $(SERVER_CPPFLAGS)
+
+# make print-VARIABLE shows its value, for the scripts.
+print-%:
+	@echo '$($*)'
+
+.PHONY: unit unit-tests clang help
 help:
 	@echo "make deps       fetch and unpack nanoarrow (a build does it too when it is missing)"
 	@echo "make            build the extension"
 	@echo "make install    install it for the server of PG_CONFIG"
 	@echo "make unit       build and run the unit tests of the library half"
+	@echo "make clang      read everything with clang, for its warnings"
+	@echo "make clean      remove what was built"
+	@echo "./check         run every test;  ./quickstart  show the whole thing at work"

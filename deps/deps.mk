@@ -6,6 +6,7 @@
 # "make deps" fetches it ahead of time; a build that needs it does the same by itself.
 NANOARROW_VERSION = 0.9.0
 NANOARROW_SHA256 = $(patsubst --hash=sha256:%,%,$(filter --hash=%,$(file < deps/nanoarrow.txt)))
+PYTHON ?= python3
 NANOARROW_DIR ?= $(BUILD)/deps/nanoarrow-$(NANOARROW_VERSION)
 NANOARROW_SDIST ?= $(BUILD)/deps/download/nanoarrow-$(NANOARROW_VERSION).tar.gz
 NANOARROW_STAMP = $(NANOARROW_DIR)/PKG-INFO
@@ -27,7 +28,8 @@ deps: $(NANOARROW_STAMP) $(NANOARROW_CONFIG)
 
 $(BUILD)/deps/download/nanoarrow-$(NANOARROW_VERSION).tar.gz: deps/nanoarrow.txt
 	@mkdir -p $(@D)
-	python3 -m pip download --quiet --no-deps --no-binary nanoarrow --require-hashes -d $(@D) -r deps/nanoarrow.txt
+	PYTHONPATH=deps/pip $(PYTHON) -m pip download --quiet --no-deps --no-binary nanoarrow --no-build-isolation \
+		--require-hashes -d $(@D) -r deps/nanoarrow.txt
 	@touch $@
 
 $(BUILD)/deps/nanoarrow-$(NANOARROW_VERSION)/PKG-INFO: $(NANOARROW_SDIST)
