@@ -7,6 +7,9 @@
 
 #include "encoding/check.h"
 
+/* Values packed to no bits take no bytes that would bound their number. */
+#define BITPACK_MOST_UNSTORED (UINT64_C(1) << 27)
+
 /* Where each group of eight rows starts in the output, divided by 16. */
 static const uint8_t order[8] = {0, 4, 2, 6, 1, 5, 3, 7};
 
@@ -123,8 +126,8 @@ lnc_bitpack_out_of_line(LncContext *ctx, LncArena *arena, uint32_t bits, uint32_
 	LNC_REQUIRE(ctx, width <= bits, "a bit width of %u is out of range for %u-bit values", width, bits);
 	LNC_REQUIRE(ctx, !lnc_mul_overflow(nblocks, block_bytes, &full_bytes) && full_bytes <= in.size,
 				"bit-packed values are truncated: %zu bytes for %llu values", in.size, (unsigned long long)count);
-	if (width == 0)
-		LNC_REQUIRE(ctx, count <= UINT32_MAX, "%llu values are packed to no bits", (unsigned long long)count);
+	if (width == 0 && count > BITPACK_MOST_UNSTORED)
+		return lnc_fail(ctx, LNC_LIMIT, "%llu values are packed to no bits", (unsigned long long)count);
 
 	/* One whole block of room for the tail. */
 	LNC_TRY(lnc_arena_alloc(ctx, arena, (nblocks + 1) * LNC_BITPACK_BLOCK * word, &memory));

@@ -4,7 +4,7 @@
  */
 #include "encoding/block.h"
 
-#include "encoding/bits.h"
+#include "base/bitmap.h"
 #include "encoding/check.h"
 
 #define BUILDER_LEAST_DATA ((uint64_t)256)
@@ -137,17 +137,6 @@ lnc_block_builder_init(LncContext *ctx, LncArena *arena, const LncShape *shape, 
 	return LNC_OK;
 }
 
-static void
-set_bits(uint8_t *dst, uint64_t dst_bit, uint64_t count)
-{
-	for (; count > 0 && (dst_bit & 7) != 0; count--)
-		lnc_bit_set(dst, dst_bit++);
-	memset(dst + (dst_bit >> 3), 0xFF, (size_t)(count >> 3));
-	dst_bit += count & ~UINT64_C(7);
-	for (count &= 7; count > 0; count--)
-		lnc_bit_set(dst, dst_bit++);
-}
-
 static LncCode
 append_variable(LncContext *ctx, LncBlockBuilder *builder, const LncBlock *block, uint64_t first, uint64_t count)
 {
@@ -222,7 +211,7 @@ lnc_block_builder_append(LncContext *ctx, LncBlockBuilder *builder, const LncBlo
 			lnc_bits_copy(builder->validity[i], builder->count * per_list, block->validity[i], first * per_list,
 						  count * per_list);
 		else if (block->items != NULL || i + 1 < builder->shape.nlists)
-			set_bits(builder->validity[i], builder->count * per_list, count * per_list);
+			lnc_bits_fill(builder->validity[i], builder->count * per_list, count * per_list, true);
 	}
 	builder->count += count;
 	return LNC_OK;
@@ -336,10 +325,11 @@ gather_fixed(LncContext *ctx, LncArena *arena, const LncBlock *values, const uin
 	LNC_TRY(lnc_shape_items(ctx, &values->shape, &per_value));
 	LNC_TRY(lnc_shape_bytes(ctx, &values->shape, count, &bytes));
 	LNC_TRY(lnc_arena_calloc(ctx, arena, bytes, 1, (void **)&items));
-	if (values->shape.bits == 1)
+	out->items = values->items == NULL ? NULL : items;
+	if (values->items != NULL && values->shape.bits == 1)
 		for (uint64_t i = 0; i < count; i++)
 			lnc_bits_copy(items, i * per_value, values->items, indices[i] * per_value, per_value);
-	else
+	else if (values->items != NULL)
 	{
 		uint64_t width = per_value * (values->shape.bits / 8);
 
@@ -361,7 +351,6 @@ gather_fixed(LncContext *ctx, LncArena *arena, const LncBlock *values, const uin
 					memcpy(items + i * width, values->items + indices[i] * width, width);
 		}
 	}
-	out->items = values->shape.bits == 0 ? NULL : items;
 	for (uint32_t i = 0; i < values->shape.nlists; i++)
 	{
 		uint8_t *validity;

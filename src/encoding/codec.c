@@ -4,8 +4,8 @@
  */
 #include "encoding/codec.h"
 
+#include "base/bitmap.h"
 #include "encoding/bitpack.h"
-#include "encoding/bits.h"
 #include "encoding/byte_stream_split.h"
 #include "encoding/check.h"
 #include "encoding/rle.h"

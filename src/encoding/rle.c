@@ -96,8 +96,8 @@ lnc_rle_expand(LncContext *ctx, LncArena *arena, uint32_t bits, uint32_t length_
 				"%zu bytes of run values do not match %zu bytes of run lengths", values.size, lengths.size);
 	LNC_REQUIRE(ctx, total == count || (total > count && !exact), "the runs hold %llu values, expected %llu",
 				(unsigned long long)total, (unsigned long long)count);
-	if (lnc_mul_overflow(count, width, &bytes))
-		return lnc_fail(ctx, LNC_LIMIT, "%llu values are too many", (unsigned long long)count);
+	if (lnc_mul_overflow(count, width, &bytes) || bytes > LNC_RLE_MAX_BYTES)
+		return lnc_fail(ctx, LNC_LIMIT, "runs of %llu values are too long", (unsigned long long)count);
 	LNC_TRY(lnc_arena_alloc(ctx, arena, bytes, &memory));
 	switch (bits)
 	{

@@ -16,6 +16,9 @@
 #include "base/arena.h"
 #include "base/bytes.h"
 
+/* Runs justify any number of values, so their expansion has a bound of its own (LNC_LIMIT). */
+#define LNC_RLE_MAX_BYTES (UINT64_C(1) << 30)
+
 /* Split the block form into its two parts. */
 extern LncCode lnc_rle_split(LncContext *ctx, LncSlice in, LncSlice *values, LncSlice *lengths) LNC_MUST_CHECK;
 

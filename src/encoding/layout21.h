@@ -1,0 +1,50 @@
+/*
+ * layout21.h
+ *	  What page21.c and the page layouts behind it (mini-block, full-zip, constant) share.
+ */
+#ifndef LNC_ENCODING_LAYOUT21_H
+#define LNC_ENCODING_LAYOUT21_H
+
+#include "encoding/levels.h"
+#include "encoding/page.h"
+
+struct LncPage21;
+
+/*
+ * Read the slots of rows [first, first + count), which lie inside the page. Values go to arena, levels to scratch,
+ * which lives until the slots have been turned into a column.
+ */
+typedef LncCode (*LncReadSlots)(LncContext *ctx, struct LncPage21 *page, LncArena *arena, LncArena *scratch,
+								uint64_t first, uint64_t count, LncSlots *out);
+
+/* An open page of file version 2.1 or 2.2. Lives in the arena of open. */
+typedef struct LncPage21
+{
+	LncPage page;
+	const LncPageSource *source; /* borrowed */
+	const LncType *type;		 /* of the leaf; the value type of a dictionary field. Borrowed */
+	LncShape shape;				 /* of the type; unused for the null type */
+	LncLayers layers;
+	LncGeneral *general;
+	LncArena *arena;   /* the arena of open */
+	LncArena *scratch; /* owned; reset with every call of decode */
+	LncReadSlots read;
+	void *layout; /* what the layout keeps */
+} LncPage21;
+
+/*
+ * Each opens one layout: checks the message against page->layers (which are open), the type and the buffers, reads
+ * what is kept, and sets page->read, page->layout and page->page.layout.
+ */
+extern LncCode lnc_miniblock_open(LncContext *ctx, LncPage21 *page, const Lance__Encodings21__MiniBlockLayout *message)
+	LNC_MUST_CHECK;
+extern LncCode lnc_fullzip_open(LncContext *ctx, LncPage21 *page, const Lance__Encodings21__FullZipLayout *message)
+	LNC_MUST_CHECK;
+extern LncCode lnc_constant_open(LncContext *ctx, LncPage21 *page, const Lance__Encodings21__ConstantLayout *message)
+	LNC_MUST_CHECK;
+
+/* Read [offset, offset + length) of one buffer of the page into arena. LNC_CORRUPT when it is not there. */
+extern LncCode lnc_page21_read(LncContext *ctx, const LncPage21 *page, LncArena *arena, uint32_t buffer,
+							   uint64_t offset, uint64_t length, LncSlice *out) LNC_MUST_CHECK;
+
+#endif

@@ -1,0 +1,334 @@
+/*
+ * miniblock.c
+ *	  Mini-block pages: values in small chunks, each of which decodes alone.
+ *
+ *	page buffers	chunk table, chunk data, [dictionary], [repetition index]
+ *	chunk table		a word a chunk, u16, or u32 for large chunks: upper bits: bytes / 8 - 1; lower four: log2 of the
+ *					number of values, for the last chunk 0 or the same
+ *	chunk			u16 number of levels, modulo 65536
+ *					[u16 bytes of rep], [u16 bytes of def]
+ *					u16 (large: u32) bytes of each value buffer
+ *					padding to 8; then rep, def, the value buffers, each padded to 8
+ *
+ * Chunks lie back to back. With a dictionary, the values of the chunks are indices into it.
+ *
+ * Source of the facts: format.md section 8.3.
+ */
+#include "encoding/check.h"
+#include "encoding/layout21.h"
+
+#define CHUNK_ALIGN 8
+#define CHUNK_MAX_VALUES ((uint64_t)1 << 15)
+
+/* The fixed-size list codec takes the most buffers: a bitmap a level and what is inside. */
+#define CHUNK_MAX_BUFFERS (LNC_SHAPE_MAX_LISTS + 2)
+
+enum
+{
+	BUFFER_TABLE,
+	BUFFER_DATA,
+	BUFFER_DICTIONARY
+};
+
+typedef struct MiniBlock
+{
+	const LncCodec *values;
+	const LncCodec *def; /* NULL: no definition levels */
+	LncShape shape;		 /* of the values as collected, or of the indices */
+	bool large;			 /* u32 sizes */
+
+	uint64_t nchunks;
+	uint64_t *byte_at;	/* array of nchunks + 1: where each chunk starts in the data buffer */
+	uint64_t *value_at; /* array of nchunks + 1: its first value */
+
+	bool has_dictionary;
+	LncBlock dictionary; /* in the page's arena */
+
+	/* The chunk decoded last. It stays for the next call, which mostly goes on inside it. */
+	bool cached;
+	uint64_t cached_chunk;
+	LncBlock cached_values;
+	const uint16_t *cached_def;
+	LncArena *chunk_arena; /* owned: the decoded chunk */
+	LncArena *raw_arena;   /* owned: bytes of chunks, from which the decoded one may borrow */
+} MiniBlock;
+
+static void
+miniblock_cleanup(void *arg)
+{
+	MiniBlock *mini = arg;
+
+	lnc_arena_destroy(mini->chunk_arena);
+	lnc_arena_destroy(mini->raw_arena);
+	mini->chunk_arena = NULL;
+	mini->raw_arena = NULL;
+}
+
+/* Cut the next size bytes off a chunk, and the padding behind them. */
+static LncCode
+take_part(LncContext *ctx, LncSlice chunk, uint64_t *at, uint64_t size, LncSlice *part)
+{
+	LNC_REQUIRE(ctx, lnc_range_ok(*at, size, chunk.size), "a chunk of %zu bytes is truncated", chunk.size);
+	*part = (LncSlice){chunk.data + *at, (size_t)size};
+	*at += size;
+	*at = (*at + CHUNK_ALIGN - 1) & ~(uint64_t)(CHUNK_ALIGN - 1);
+	return LNC_OK;
+}
+
+/* Decode chunk number index, whose bytes are in raw_arena, into the cache. */
+static LncCode
+decode_chunk(LncContext *ctx, const LncPage21 *page, MiniBlock *mini, uint64_t index, LncSlice chunk)
+{
+	uint32_t nbuffers = mini->values->nbuffers;
+	uint32_t size_bytes = mini->large ? 4 : 2;
+	uint64_t nvalues = mini->value_at[index + 1] - mini->value_at[index];
+	uint64_t at = 2 + (mini->def != NULL ? 2 : 0);
+	uint64_t def_size = 0;
+	LncSlice buffers[CHUNK_MAX_BUFFERS];
+	LncSlice def;
+	uint32_t nlevels;
+
+	mini->cached = false;
+	lnc_arena_reset(mini->chunk_arena);
+	LNC_REQUIRE(ctx, chunk.size >= at + (uint64_t)nbuffers * size_bytes, "a chunk of %zu bytes is truncated",
+				chunk.size);
+	nlevels = lnc_le16(chunk.data);
+	if (mini->def != NULL)
+		def_size = lnc_le16(chunk.data + 2);
+	for (uint32_t i = 0; i < nbuffers; i++)
+		buffers[i].size = mini->large ? lnc_le32(chunk.data + at + i * 4) : lnc_le16(chunk.data + at + i * 2);
+	at += (uint64_t)nbuffers * size_bytes;
+	at = (at + CHUNK_ALIGN - 1) & ~(uint64_t)(CHUNK_ALIGN - 1);
+	mini->cached_def = NULL;
+	if (mini->def != NULL)
+	{
+		LNC_REQUIRE(ctx, nlevels == (nvalues & 0xFFFF), "a chunk of %llu values has %u levels",
+					(unsigned long long)nvalues, nlevels);
+		LNC_TRY(take_part(ctx, chunk, &at, def_size, &def));
+		LNC_TRY(lnc_levels_decode(ctx, mini->def, page->general, mini->chunk_arena, def, nvalues, page->layers.max_def,
+								  &mini->cached_def));
+	}
+	for (uint32_t i = 0; i < nbuffers; i++)
+		LNC_TRY(take_part(ctx, chunk, &at, buffers[i].size, &buffers[i]));
+	LNC_TRY(lnc_codec_decode_chunk(ctx, mini->values, page->general, mini->chunk_arena, nbuffers, buffers, nvalues,
+								   &mini->cached_values));
+	mini->cached_chunk = index;
+	mini->cached = true;
+	return LNC_OK;
+}
+
+/* The chunk that holds a value; value is below the last entry of the table. */
+static uint64_t
+find_chunk(const MiniBlock *mini, uint64_t value)
+{
+	uint64_t low = 0;
+	uint64_t high = mini->nchunks;
+
+	while (high - low > 1)
+	{
+		uint64_t middle = low + (high - low) / 2;
+
+		if (mini->value_at[middle] <= value)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Add what the cached chunk has of values [first, first + count). */
+static LncCode
+take_from_cache(LncContext *ctx, const MiniBlock *mini, uint64_t first, uint64_t count, LncBlockBuilder *builder,
+				uint16_t *def)
+{
+	uint64_t start = mini->value_at[mini->cached_chunk];
+	uint64_t end = mini->value_at[mini->cached_chunk + 1];
+	uint64_t from = first > start ? first : start;
+	uint64_t to = first + count < end ? first + count : end;
+
+	if (def != NULL)
+		memcpy(def + (from - first), mini->cached_def + (from - start), (to - from) * sizeof(*def));
+	return lnc_block_builder_append(ctx, builder, &mini->cached_values, from - start, to - from);
+}
+
+/* Values [first, first + count), count > 0, and their definition levels (def NULL: there are none). */
+static LncCode
+collect_values(LncContext *ctx, LncPage21 *page, MiniBlock *mini, LncArena *arena, uint64_t first, uint64_t count,
+			   uint16_t *def, LncBlock *out)
+{
+	uint64_t chunk = find_chunk(mini, first);
+	uint64_t last = find_chunk(mini, first + count - 1);
+	uint64_t bytes = mini->byte_at[last + 1] - mini->byte_at[chunk];
+	LncBlockBuilder builder;
+	LncSlice raw = {0};
+	uint64_t base;
+
+	if (!mini->values->shape.variable && mini->values->kind != LNC_CODEC_GENERAL && mini->shape.bits > 64)
+	{
+		uint64_t needed;
+
+		/* Wide values are stored as they are: no room is made for more than the chunks can hold. */
+		LNC_TRY(lnc_shape_bytes(ctx, &mini->shape, count, &needed));
+		LNC_REQUIRE(ctx, mini->values->shape.bits == 0 || needed <= bytes, "chunks of %llu bytes hold %llu bytes of values",
+					(unsigned long long)bytes, (unsigned long long)needed);
+	}
+	LNC_TRY(lnc_block_builder_init(ctx, arena, &mini->shape, count, bytes, &builder));
+	if (mini->cached && mini->cached_chunk == chunk)
+	{
+		LNC_TRY(take_from_cache(ctx, mini, first, count, &builder, def));
+		chunk++;
+	}
+	if (chunk <= last)
+	{
+		mini->cached = false;
+		lnc_arena_reset(mini->raw_arena);
+		base = mini->byte_at[chunk];
+		LNC_TRY(lnc_page21_read(ctx, page, mini->raw_arena, BUFFER_DATA, base, mini->byte_at[last + 1] - base, &raw));
+		for (; chunk <= last; chunk++)
+		{
+			LncSlice part = {raw.data + (mini->byte_at[chunk] - base),
+							 (size_t)(mini->byte_at[chunk + 1] - mini->byte_at[chunk])};
+
+			LNC_TRY(lnc_check_interrupt(ctx));
+			LNC_TRY(decode_chunk(ctx, page, mini, chunk, part));
+			LNC_TRY(take_from_cache(ctx, mini, first, count, &builder, def));
+		}
+	}
+	lnc_block_builder_finish(&builder, out);
+	return LNC_OK;
+}
+
+static LncCode
+read_slots(LncContext *ctx, LncPage21 *page, LncArena *arena, LncArena *scratch, uint64_t first, uint64_t count,
+		   LncSlots *out)
+{
+	MiniBlock *mini = page->layout;
+	uint16_t *def = NULL;
+	LncBlockBuilder empty;
+	LncBlock indices;
+
+	out->nslots = count;
+	if (count == 0)
+	{
+		LNC_TRY(lnc_block_builder_init(ctx, arena, mini->has_dictionary ? &mini->dictionary.shape : &mini->shape, 0, 0,
+									   &empty));
+		lnc_block_builder_finish(&empty, &out->values);
+		return LNC_OK;
+	}
+	if (mini->def != NULL)
+		LNC_TRY(lnc_arena_alloc(ctx, scratch, count * sizeof(*def), (void **)&def));
+	out->def = def;
+	if (!mini->has_dictionary)
+		return collect_values(ctx, page, mini, arena, first, count, def, &out->values);
+	LNC_TRY(collect_values(ctx, page, mini, scratch, first, count, def, &indices));
+	return lnc_block_gather(ctx, arena, &mini->dictionary, &indices, def, &out->values);
+}
+
+/* Read the chunk table into running sums of bytes and values. */
+static LncCode
+open_table(LncContext *ctx, LncPage21 *page, MiniBlock *mini, uint64_t nitems)
+{
+	uint32_t word_bytes = mini->large ? 4 : 2;
+	uint64_t size = page->source->sizes[BUFFER_TABLE];
+	uint64_t bytes = 0;
+	uint64_t values = 0;
+	LncSlice table;
+
+	LNC_REQUIRE(ctx, size % word_bytes == 0, "a chunk table of %llu bytes", (unsigned long long)size);
+	mini->nchunks = size / word_bytes;
+	LNC_REQUIRE(ctx, nitems == 0 || mini->nchunks > 0, "a page of %llu values has no chunks",
+				(unsigned long long)nitems);
+	LNC_TRY(lnc_page21_read(ctx, page, page->scratch, BUFFER_TABLE, 0, size, &table));
+	LNC_TRY(LNC_NEW(ctx, page->arena, &mini->byte_at, mini->nchunks + 1));
+	LNC_TRY(LNC_NEW(ctx, page->arena, &mini->value_at, mini->nchunks + 1));
+	for (uint64_t i = 0; i < mini->nchunks; i++)
+	{
+		uint32_t word = mini->large ? lnc_le32(table.data + i * 4) : lnc_le16(table.data + i * 2);
+		uint32_t log = word & 15;
+		uint64_t nvalues = (uint64_t)1 << log;
+
+		if (i + 1 == mini->nchunks)
+		{
+			LNC_REQUIRE(ctx, values <= nitems && (log == 0 || nvalues == nitems - values) &&
+								 nitems - values <= CHUNK_MAX_VALUES,
+						"the chunks of a page of %llu values hold %llu before the last", (unsigned long long)nitems,
+						(unsigned long long)values);
+			nvalues = nitems - values;
+		}
+		else
+			LNC_REQUIRE(ctx, log > 0, "chunk %llu of %llu has no number of values", (unsigned long long)i,
+						(unsigned long long)mini->nchunks);
+		bytes += ((uint64_t)(word >> 4) + 1) * CHUNK_ALIGN;
+		values += nvalues;
+		mini->byte_at[i + 1] = bytes;
+		mini->value_at[i + 1] = values;
+	}
+	LNC_REQUIRE(ctx, bytes <= page->source->sizes[BUFFER_DATA], "the chunks take %llu bytes of %llu",
+				(unsigned long long)bytes, (unsigned long long)page->source->sizes[BUFFER_DATA]);
+	return LNC_OK;
+}
+
+static LncCode
+open_dictionary(LncContext *ctx, LncPage21 *page, MiniBlock *mini,
+				const Lance__Encodings21__MiniBlockLayout *message)
+{
+	const LncCodec *codec;
+	LncShape shape;
+	LncSlice bytes;
+	uint64_t nitems = message->num_dictionary_items;
+
+	LNC_TRY(lnc_codec_open(ctx, page->arena, LNC_CODEC_BLOCK, message->dictionary, &codec));
+	shape = codec->shape;
+	LNC_TRY(lnc_shape_match(ctx, &shape, &page->shape));
+	LNC_REQUIRE(ctx, nitems <= UINT32_MAX, "a dictionary of %llu items", (unsigned long long)nitems);
+	LNC_TRY(lnc_page21_read(ctx, page, page->arena, BUFFER_DICTIONARY, 0, page->source->sizes[BUFFER_DICTIONARY],
+							&bytes));
+	LNC_TRY(lnc_codec_decode_block(ctx, codec, page->general, page->arena, bytes, nitems, &mini->dictionary));
+	mini->dictionary.shape = shape;
+	mini->has_dictionary = true;
+	return LNC_OK;
+}
+
+LncCode
+lnc_miniblock_open(LncContext *ctx, LncPage21 *page, const Lance__Encodings21__MiniBlockLayout *message)
+{
+	uint32_t nbuffers = message->dictionary != NULL ? 3 : 2;
+	MiniBlock *mini;
+
+	LNC_TRY(LNC_NEW(ctx, page->arena, &mini, 1));
+	page->layout = mini;
+	page->read = read_slots;
+	page->page.layout = "mini-block";
+	mini->large = message->has_large_chunk;
+	LNC_REQUIRE(ctx, page->source->nbuffers >= nbuffers, "a mini-block page has %u buffers, expected %u",
+				page->source->nbuffers, nbuffers);
+	LNC_REQUIRE(ctx, message->rep_compression == NULL, "a page without lists has repetition levels");
+	LNC_REQUIRE(ctx, message->num_items == page->page.nrows, "a page of %llu rows has %llu values",
+				(unsigned long long)page->page.nrows, (unsigned long long)message->num_items);
+
+	LNC_TRY(lnc_codec_open(ctx, page->arena, LNC_CODEC_CHUNK, message->value_compression, &mini->values));
+	LNC_REQUIRE(ctx, message->num_buffers == mini->values->nbuffers && mini->values->nbuffers <= CHUNK_MAX_BUFFERS,
+				"chunks have %llu buffers, their encoding takes %u", (unsigned long long)message->num_buffers,
+				mini->values->nbuffers);
+	mini->shape = mini->values->shape;
+	if (message->dictionary == NULL)
+		LNC_TRY(lnc_shape_match(ctx, &mini->shape, &page->shape));
+	if (message->def_compression != NULL)
+	{
+		LNC_TRY(lnc_codec_open(ctx, page->arena, LNC_CODEC_BLOCK, message->def_compression, &mini->def));
+		LNC_TRY(lnc_levels_check(ctx, mini->def));
+	}
+
+	mini->chunk_arena = lnc_arena_create(ctx->env);
+	mini->raw_arena = lnc_arena_create(ctx->env);
+	if (mini->chunk_arena == NULL || mini->raw_arena == NULL)
+	{
+		miniblock_cleanup(mini);
+		return lnc_fail(ctx, LNC_NO_MEMORY, "out of memory for a page");
+	}
+	LNC_TRY(lnc_arena_on_cleanup(ctx, page->arena, miniblock_cleanup, mini));
+	LNC_TRY(open_table(ctx, page, mini, message->num_items));
+	if (message->dictionary != NULL)
+		LNC_TRY(open_dictionary(ctx, page, mini, message));
+	return LNC_OK;
+}
