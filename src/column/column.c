@@ -78,6 +78,9 @@ items_of(LncContext *ctx, const LncType *type, int64_t rows, int64_t *items)
 
 /* ---- NULLs ---- */
 
+/* NULLs cost memory that no input pays for: more than this per buffer is refused. */
+#define NULLS_MAX_BYTES (INT64_C(1) << 30)
+
 LncCode
 lnc_column_nulls(LncContext *ctx, LncArena *arena, const LncType *type, int64_t length, LncColumn *out)
 {
@@ -85,6 +88,7 @@ lnc_column_nulls(LncContext *ctx, LncArena *arena, const LncType *type, int64_t 
 	uint8_t *validity;
 	void *values;
 	int64_t *offsets;
+	int64_t bytes;
 
 	if (type->kind == LNC_TYPE_DICTIONARY && type->nchildren == 1)
 		type = &type->children[0].type;
@@ -95,6 +99,10 @@ lnc_column_nulls(LncContext *ctx, LncArena *arena, const LncType *type, int64_t 
 	if (layout == LAYOUT_NONE)
 		return LNC_OK;
 
+	if (lnc_mul_overflow(length, layout == LAYOUT_FIXED ? (int64_t)lnc_type_width(type) : 8, &bytes) ||
+		bytes > NULLS_MAX_BYTES)
+		return lnc_fail(ctx, LNC_LIMIT, "%lld NULLs of type \"%.200s\" are too many at once", (long long)length,
+						type->logical != NULL ? type->logical : "unknown");
 	LNC_TRY(lnc_arena_calloc(ctx, arena, lnc_bitmap_size((uint64_t)length), 1, (void **)&validity));
 	out->validity = validity;
 	switch (layout)

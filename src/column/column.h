@@ -50,7 +50,7 @@ lnc_column_is_null(const LncColumn *column, int64_t row)
 	return column->type->kind == LNC_TYPE_NULL || (column->validity != NULL && !lnc_bit(column->validity, (uint64_t)row));
 }
 
-/* length NULL rows of the type, nested children included. */
+/* length NULL rows of the type, nested children included. LNC_LIMIT when they take more than 1 GiB. */
 extern LncCode lnc_column_nulls(LncContext *ctx, LncArena *arena, const LncType *type, int64_t length, LncColumn *out)
 	LNC_MUST_CHECK;
 

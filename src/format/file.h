@@ -15,7 +15,7 @@ typedef struct LncFile LncFile;
 
 /*
  * Open the data file at key of store. size_hint: bytes the manifest states (0 = unknown; checked). Only the tail
- * is read. Everything lives in arena. LNC_UNSUPPORTED for 0.1 and 2.3 files and unknown versions, by number and
+ * is read; the metadata of a column is read and checked when first asked for. Everything lives in arena. LNC_UNSUPPORTED for 0.1 and 2.3 files and unknown versions, by number and
  * file; LNC_CORRUPT for a damaged container.
  */
 extern LncCode lnc_file_open(LncContext *ctx, LncArena *arena, LncStore *store, const char *key, uint64_t size_hint,
@@ -26,7 +26,10 @@ extern uint32_t lnc_file_minor(const LncFile *file);
 
 extern uint32_t lnc_file_ncolumns(const LncFile *file);
 
-/* Rows of a file column: the sum of its pages' lengths. LNC_CORRUPT when column is out of range or the sum overflows. */
+/*
+ * Rows of a file column: the sum of its pages' lengths. LNC_CORRUPT when column is out of range, its metadata is
+ * damaged or the sum overflows.
+ */
 extern LncCode lnc_file_column_rows(LncContext *ctx, const LncFile *file, uint32_t column, uint64_t *rows)
 	LNC_MUST_CHECK;
 
@@ -41,7 +44,7 @@ typedef struct LncPageInfo
 	uint64_t bytes;
 } LncPageInfo;
 
-extern uint32_t lnc_file_npages(const LncFile *file, uint32_t column);
+extern LncCode lnc_file_npages(LncContext *ctx, const LncFile *file, uint32_t column, uint32_t *npages) LNC_MUST_CHECK;
 extern LncCode lnc_file_page_info(LncContext *ctx, const LncFile *file, uint32_t column, uint32_t page, LncPageInfo *out)
 	LNC_MUST_CHECK;
 

@@ -1,0 +1,259 @@
+/*
+ * column_reader.c
+ *	  Rows of one leaf column of a file: finding and opening pages, joining their rows, checking text.
+ */
+#include <inttypes.h>
+
+#include "base/utf8.h"
+#include "format/file_internal.h"
+#include "proto/file2.pb-c.h"
+#include "proto/unpack.h"
+
+struct LncColumnReader
+{
+	LncFile *file; /* borrowed, as are column and field */
+	uint32_t number;
+	const FileColumn *column;
+	const LncField *field;
+	PageReader *page_reader;
+	LncArena *page_arena; /* owned; holds the open page */
+	LncPage *page;		  /* NULL: none is open */
+	uint32_t page_number;
+	uint64_t next_row; /* where the last read ended */
+};
+
+static void
+destroy_arena(void *arg)
+{
+	lnc_arena_destroy(arg);
+}
+
+LncCode
+lnc_column_reader_open(LncContext *ctx, LncArena *arena, LncFile *file, uint32_t column, const LncField *field,
+					   LncColumnReader **out)
+{
+	LncColumnReader *reader;
+	LncCode code;
+
+	LNC_TRY(LNC_NEW(ctx, arena, &reader, 1));
+	reader->file = file;
+	reader->number = column;
+	reader->field = field;
+	LNC_TRY(lnc_file_load_column(ctx, file, column, &reader->column));
+	if (reader->column->blob)
+	{
+		code = lnc_fail(ctx, LNC_UNSUPPORTED, "blob column \"%s\" of file version 2.0 is not read", field->name);
+		return lnc_file_blame(ctx, code, file, column, -1);
+	}
+	LNC_TRY(lnc_page_reader_create(ctx, arena, file, &reader->page_reader));
+	reader->page_arena = lnc_arena_create(ctx->env);
+	if (reader->page_arena == NULL)
+		return lnc_fail(ctx, LNC_NO_MEMORY, "out of memory");
+	code = lnc_arena_on_cleanup(ctx, arena, destroy_arena, reader->page_arena);
+	if (code != LNC_OK)
+	{
+		lnc_arena_destroy(reader->page_arena);
+		return code;
+	}
+	*out = reader;
+	return LNC_OK;
+}
+
+/* ---- pages ---- */
+
+/* The page that holds row; rows beyond the last page give npages. Empty pages hold none. */
+static uint32_t
+find_page(const FileColumn *column, uint64_t row)
+{
+	uint32_t low = 0;
+	uint32_t high = column->npages;
+
+	while (low < high)
+	{
+		uint32_t middle = low + (high - low) / 2;
+
+		if (row >= column->pages[middle].first_row + column->pages[middle].nrows)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Take the message out of the google.protobuf.Any and choose the decoder by file version. */
+static LncCode
+open_encoding(LncContext *ctx, LncColumnReader *reader, LncSlice bytes, const FilePage *page)
+{
+	const char *expected = reader->file->minor == 0 ? "/lance.encodings.ArrayEncoding" : "/lance.encodings21.PageLayout";
+	LncPageSpec spec = {0};
+	ProtobufCMessage *message;
+	const Lance__File__V2__AnyMessage *any;
+
+	LNC_TRY(lnc_proto_unpack(ctx, reader->page_arena, &lance__file__v2__any_message__descriptor, bytes,
+							 "page encoding", &message));
+	any = (const Lance__File__V2__AnyMessage *)message;
+	if (strcmp(any->type_url, expected) != 0)
+		return lnc_fail(ctx, LNC_UNSUPPORTED, "page encoding \"%.200s\" is not read in file version 2.%u",
+						any->type_url, reader->file->minor);
+	spec.encoding.data = any->value.data;
+	spec.encoding.size = any->value.len;
+	spec.source = lnc_page_reader_source(reader->page_reader);
+	spec.field = reader->field;
+	spec.nrows = page->nrows;
+	spec.file_minor = reader->file->minor;
+	if (reader->file->minor == 0)
+		return lnc_page20_open(ctx, reader->page_arena, &spec, &reader->page);
+	return lnc_page21_open(ctx, reader->page_arena, &spec, &reader->page);
+}
+
+static LncCode
+open_page(LncContext *ctx, LncColumnReader *reader, uint32_t number)
+{
+	const FilePage *page = &reader->column->pages[number];
+	LncSlice bytes = page->encoding;
+
+	if (reader->page != NULL && reader->page_number == number)
+		return LNC_OK;
+	reader->page = NULL;
+	lnc_arena_reset(reader->page_arena);
+	LNC_TRY(lnc_page_reader_open(ctx, reader->page_reader, page));
+	if (page->indirect)
+	{
+		LncRange range = {page->encoding_offset, page->encoding_length};
+
+		LNC_TRY(lnc_store_read_ranges(ctx, reader->file->store, reader->page_arena, reader->file->key, 1, &range,
+									  &bytes.data));
+		bytes.size = (size_t)range.length;
+	}
+	LNC_TRY(open_encoding(ctx, reader, bytes, page));
+	reader->page_number = number;
+	return LNC_OK;
+}
+
+/* ---- text ---- */
+
+/* Every text value in column, nested ones included, is UTF-8 without NUL. *bad: the first row that is not. */
+static bool
+text_is_valid(const LncColumn *column, int64_t *bad)
+{
+	int64_t child_row;
+
+	switch (column->type->kind)
+	{
+		case LNC_TYPE_UTF8:
+		case LNC_TYPE_LARGE_UTF8:
+		{
+			bool aligned;
+			int64_t total = column->offsets[column->length];
+
+			/* All at once; it holds for the values when, besides, none of them begins inside a character. */
+			aligned = lnc_utf8_valid(column->data, (size_t)total, NULL);
+			for (int64_t i = 0; aligned && i < column->length; i++)
+				aligned = column->offsets[i] >= total || (column->data[column->offsets[i]] & 0xC0) != 0x80;
+			if (aligned)
+				return true;
+			/* Bytes under a NULL do not count. */
+			for (int64_t i = 0; i < column->length; i++)
+				if (!lnc_column_is_null(column, i) &&
+					!lnc_utf8_valid(column->data + column->offsets[i],
+									(size_t)(column->offsets[i + 1] - column->offsets[i]), NULL))
+				{
+					*bad = i;
+					return false;
+				}
+			return true;
+		}
+		case LNC_TYPE_FIXED_LIST:
+			if (text_is_valid(&column->children[0], &child_row))
+				return true;
+			*bad = child_row / column->type->list_size;
+			return false;
+		case LNC_TYPE_LIST:
+		case LNC_TYPE_LARGE_LIST:
+		case LNC_TYPE_MAP:
+			if (text_is_valid(&column->children[0], &child_row))
+				return true;
+			for (*bad = 0; column->offsets[*bad + 1] <= child_row; ++*bad)
+				;
+			return false;
+		case LNC_TYPE_STRUCT:
+			for (int32_t i = 0; i < column->nchildren; i++)
+				if (!text_is_valid(&column->children[i], bad))
+					return false;
+			return true;
+		default:
+			return true;
+	}
+}
+
+/* ---- reading ---- */
+
+/* Rows of one page. */
+static LncCode
+read_part(LncContext *ctx, LncColumnReader *reader, LncArena *arena, uint32_t number, uint64_t first, uint64_t count,
+		  LncColumn *out)
+{
+	int64_t bad;
+
+	LNC_TRY(lnc_check_interrupt(ctx));
+	LNC_TRY(open_page(ctx, reader, number));
+	LNC_TRY(reader->page->decode(ctx, reader->page, arena, first, count, out));
+	if (out->length != (int64_t)count)
+		return lnc_fail(ctx, LNC_CORRUPT, "the page gave %" PRId64 " rows instead of %" PRIu64, out->length, count);
+	if (!text_is_valid(out, &bad))
+		return lnc_fail(ctx, LNC_CORRUPT, "row %" PRIu64 " of text column \"%s\" is not valid UTF-8 or holds a NUL",
+						reader->column->pages[number].first_row + first + (uint64_t)bad, reader->field->name);
+	return LNC_OK;
+}
+
+LncCode
+lnc_column_reader_read(LncContext *ctx, LncColumnReader *reader, LncArena *arena, uint64_t first, uint64_t count,
+					   LncColumn *out)
+{
+	const FileColumn *column = reader->column;
+	LncColumn *parts;
+	uint32_t start;
+	uint32_t end;
+	int32_t nparts = 0;
+
+	if (!lnc_range_ok(first, count, column->nrows))
+	{
+		LncCode code = lnc_fail(ctx, LNC_CORRUPT,
+								"rows %" PRIu64 " to %" PRIu64 " are not inside the column of %" PRIu64 " rows",
+								first, first + count, column->nrows);
+
+		return lnc_file_blame(ctx, code, reader->file, reader->number, -1);
+	}
+	if (count == 0)
+		return lnc_column_nulls(ctx, arena, &reader->field->type, 0, out);
+
+	lnc_page_reader_sequential(reader->page_reader, first == reader->next_row && first > 0);
+	start = find_page(column, first);
+	end = find_page(column, first + count - 1) + 1;
+	if (end - start > INT32_MAX)
+		return lnc_fail(ctx, LNC_LIMIT, "the rows asked for lie on too many pages");
+	LNC_TRY(LNC_NEW(ctx, arena, &parts, end - start));
+	for (uint32_t number = start; number < end; number++)
+	{
+		const FilePage *page = &column->pages[number];
+		uint64_t skip = first - page->first_row;
+		uint64_t n = page->nrows - skip;
+		LncCode code;
+
+		if (page->nrows == 0)
+			continue;
+		if (n > count)
+			n = count;
+		code = read_part(ctx, reader, arena, number, skip, n, &parts[nparts++]);
+		if (code != LNC_OK)
+		{
+			/* A page that failed midway must not be taken for an open one. */
+			reader->page = NULL;
+			return lnc_file_blame(ctx, code, reader->file, reader->number, number);
+		}
+		first += n;
+		count -= n;
+	}
+	reader->next_row = first;
+	return lnc_column_concat(ctx, arena, nparts, parts, out);
+}

@@ -1,0 +1,82 @@
+/*
+ * file_internal.h
+ *	  What file.c and the column reader share: an open file, the parsed metadata of its columns, the page source.
+ */
+#ifndef LNC_FORMAT_FILE_INTERNAL_H
+#define LNC_FORMAT_FILE_INTERNAL_H
+
+#include "encoding/page.h"
+#include "format/file.h"
+
+/* One page as the column metadata states it; offsets and sizes were checked against the file. */
+typedef struct FilePage
+{
+	uint64_t first_row;
+	uint64_t nrows;
+	uint32_t nbuffers;
+	const uint64_t *offsets; /* in the file; owned by the file's arena, as are sizes and encoding */
+	const uint64_t *sizes;
+	LncSlice encoding;		   /* a google.protobuf.Any, unless it is stored elsewhere */
+	bool indirect;			   /* encoding is at encoding_offset of the file */
+	uint64_t encoding_offset;
+	uint64_t encoding_length;
+} FilePage;
+
+/* One column. All but position and length is filled when it is loaded. */
+typedef struct FileColumn
+{
+	uint64_t position; /* of the metadata in the file */
+	uint64_t length;
+	bool loaded;
+	bool blob; /* version 2.0: values are positions and sizes of blobs */
+	uint64_t nrows;
+	uint32_t npages;
+	FilePage *pages;
+} FileColumn;
+
+/* A run of the file's metadata kept in memory. */
+typedef struct FileRegion
+{
+	uint64_t offset;
+	LncSlice bytes;
+} FileRegion;
+
+struct LncFile
+{
+	LncArena *arena; /* borrowed; holds everything below */
+	LncStore *store; /* borrowed */
+	const char *key;
+	uint64_t size;
+	uint32_t minor;
+	uint64_t metadata_end; /* no column metadata lies at or beyond */
+	uint32_t ncolumns;
+	FileColumn *columns;
+	FileRegion tail;
+	FileRegion *region; /* metadata read last, outside the tail */
+};
+
+/* The column's metadata, loaded if need be. LNC_CORRUPT when there is no such column or it is damaged. */
+extern LncCode lnc_file_load_column(LncContext *ctx, const LncFile *file, uint32_t column, const FileColumn **out)
+	LNC_MUST_CHECK;
+
+/* Add 'File "…", column …' to the error just recorded, unless the detail names a file already; returns code. */
+extern LncCode lnc_file_blame(LncContext *ctx, LncCode code, const LncFile *file, int64_t column, int64_t page);
+
+/*
+ * The buffers of one page, read through a window per buffer. Create once per reader; open for each page.
+ */
+typedef struct PageReader PageReader;
+
+extern LncCode lnc_page_reader_create(LncContext *ctx, LncArena *arena, const LncFile *file, PageReader **out)
+	LNC_MUST_CHECK;
+
+/* Serve page from now on; what was kept of the page before is dropped. page is borrowed. */
+extern LncCode lnc_page_reader_open(LncContext *ctx, PageReader *reader, const FilePage *page) LNC_MUST_CHECK;
+
+/* The source to give to the page decoder; stays valid for the reader's life. */
+extern const LncPageSource *lnc_page_reader_source(const PageReader *reader);
+
+/* Tell whether the next reads go on where the last ended: widens the windows step by step, or makes them small. */
+extern void lnc_page_reader_sequential(PageReader *reader, bool sequential);
+
+#endif

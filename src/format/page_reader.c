@@ -1,0 +1,315 @@
+/*
+ * page_reader.c
+ *	  The buffers of a page as the decoder sees them: checked ranges, read through a window per buffer.
+ *
+ * A request that its buffer's window does not hold is rounded up and fetched, so that a scan in small batches makes
+ * few requests; the rounding is small after a jump and grows while the reader goes on in order. Requests larger than
+ * a window, or scattered over the buffer, are read exactly. Bytes are handed out as copies in the caller's arena,
+ * because a window is replaced when the scan leaves it.
+ */
+#include <inttypes.h>
+
+#include "format/file_internal.h"
+
+/* Bytes fetched at once after a jump, and at most. */
+#define WINDOW_LEAST ((uint64_t)64 * 1024)
+#define WINDOW_MOST ((uint64_t)4 * 1024 * 1024)
+#define WINDOW_GROWTH 4
+
+/* Windows that were fetched by one call share its memory. */
+typedef struct Fetch
+{
+	LncArena *arena; /* owned; holds this struct and the bytes */
+	uint32_t users;	 /* windows that point into it */
+} Fetch;
+
+/* What is in memory of one buffer, and what the request at hand wants of it. */
+typedef struct Window
+{
+	uint64_t offset; /* in the buffer */
+	uint64_t length;
+	const uint8_t *data;
+	Fetch *fetch; /* NULL: empty window */
+
+	uint64_t low; /* the request's ranges lie in [low, high) */
+	uint64_t high;
+	uint64_t sum; /* of their lengths */
+	enum
+	{
+		WANT_NOTHING,
+		WANT_UNDECIDED,
+		WANT_WINDOW,
+		WANT_EXACT
+	} want;
+} Window;
+
+struct PageReader
+{
+	const LncFile *file; /* borrowed */
+	LncArena *arena;	 /* owned; holds the windows of the page at hand */
+	const FilePage *page;
+	Window *windows; /* array of page->nbuffers */
+	uint64_t ahead;	 /* bytes to fetch at once */
+	LncPageSource source;
+};
+
+/* Empty a window; the fetch behind it goes with its last user. */
+static void
+drop_window(Window *window)
+{
+	Fetch *fetch = window->fetch;
+
+	window->fetch = NULL;
+	window->length = 0;
+	if (fetch != NULL && --fetch->users == 0)
+		lnc_arena_destroy(fetch->arena);
+}
+
+static void
+drop_page(PageReader *reader)
+{
+	if (reader->page != NULL)
+		for (uint32_t i = 0; i < reader->page->nbuffers; i++)
+			drop_window(&reader->windows[i]);
+	reader->page = NULL;
+	reader->windows = NULL;
+	reader->source.nbuffers = 0;
+}
+
+static void
+destroy_reader(void *arg)
+{
+	PageReader *reader = arg;
+
+	drop_page(reader);
+	lnc_arena_destroy(reader->arena);
+}
+
+/* Sum up, per buffer, what the ranges ask for. */
+static LncCode
+gather_wants(LncContext *ctx, PageReader *reader, size_t nranges, const LncPageRange *ranges)
+{
+	for (size_t i = 0; i < nranges; i++)
+	{
+		const LncPageRange *range = &ranges[i];
+
+		if (range->buffer >= reader->page->nbuffers)
+			return lnc_fail(ctx, LNC_CORRUPT, "the page has %u buffers, not %" PRIu64, reader->page->nbuffers,
+							(uint64_t)range->buffer + 1);
+		if (!lnc_range_ok(range->offset, range->length, reader->page->sizes[range->buffer]))
+			return lnc_fail(ctx, LNC_CORRUPT,
+							"bytes %" PRIu64 " to %" PRIu64 " are not inside buffer %u of %" PRIu64 " bytes",
+							range->offset, range->offset + range->length, range->buffer,
+							reader->page->sizes[range->buffer]);
+		reader->windows[range->buffer].want = WANT_NOTHING;
+	}
+	for (size_t i = 0; i < nranges; i++)
+	{
+		const LncPageRange *range = &ranges[i];
+		Window *window = &reader->windows[range->buffer];
+		uint64_t end = range->offset + range->length;
+
+		if (range->length == 0)
+			continue;
+		if (window->want == WANT_NOTHING)
+		{
+			window->want = WANT_UNDECIDED;
+			window->low = range->offset;
+			window->high = end;
+			window->sum = range->length;
+			continue;
+		}
+		if (range->offset < window->low)
+			window->low = range->offset;
+		if (end > window->high)
+			window->high = end;
+		window->sum = window->sum > UINT64_MAX / 4 ? window->sum : window->sum + range->length;
+	}
+	return LNC_OK;
+}
+
+/* Decide how each buffer is read and fetch the windows that are needed, all in one call. */
+static LncCode
+fetch_windows(LncContext *ctx, PageReader *reader, LncArena *scratch, size_t nranges, const LncPageRange *ranges)
+{
+	uint32_t *buffers;
+	LncRange *wanted;
+	const uint8_t **bytes;
+	uint32_t n = 0;
+	size_t most = nranges < reader->page->nbuffers ? nranges : reader->page->nbuffers;
+	LncArena *arena;
+	Fetch *fetch;
+	LncCode code;
+
+	LNC_TRY(LNC_NEW(ctx, scratch, &buffers, most));
+	LNC_TRY(LNC_NEW(ctx, scratch, &wanted, most));
+	LNC_TRY(LNC_NEW(ctx, scratch, &bytes, most));
+	for (size_t i = 0; i < nranges; i++)
+	{
+		uint32_t buffer = ranges[i].buffer;
+		Window *window = &reader->windows[buffer];
+		uint64_t span = window->high - window->low;
+		uint64_t length;
+
+		if (window->want != WANT_UNDECIDED)
+			continue;
+		window->want = WANT_WINDOW;
+		if (window->fetch != NULL && window->low >= window->offset &&
+			lnc_range_ok(window->low - window->offset, span, window->length))
+			continue;
+		if (span > WINDOW_MOST || span > window->sum * 2 + WINDOW_LEAST)
+		{
+			window->want = WANT_EXACT;
+			continue;
+		}
+		length = reader->page->sizes[buffer] - window->low;
+		if (length > reader->ahead)
+			length = reader->ahead > span ? reader->ahead : span;
+		wanted[n].offset = reader->page->offsets[buffer] + window->low;
+		wanted[n].length = length;
+		buffers[n++] = buffer;
+	}
+	if (n == 0)
+		return LNC_OK;
+
+	arena = lnc_arena_create(ctx->env);
+	if (arena == NULL)
+		return lnc_fail(ctx, LNC_NO_MEMORY, "out of memory");
+	code = LNC_NEW(ctx, arena, &fetch, 1);
+	if (code == LNC_OK)
+		code = lnc_store_read_ranges(ctx, reader->file->store, arena, reader->file->key, n, wanted, bytes);
+	if (code != LNC_OK)
+	{
+		lnc_arena_destroy(arena);
+		return code;
+	}
+	fetch->arena = arena;
+	fetch->users = n;
+	for (uint32_t i = 0; i < n; i++)
+	{
+		Window *window = &reader->windows[buffers[i]];
+
+		drop_window(window);
+		window->offset = window->low;
+		window->length = wanted[i].length;
+		window->data = bytes[i];
+		window->fetch = fetch;
+	}
+	return LNC_OK;
+}
+
+/* Read the ranges of buffers that are read exactly, all in one call. */
+static LncCode
+read_exact(LncContext *ctx, PageReader *reader, LncArena *arena, size_t nranges, const LncPageRange *ranges,
+		   const uint8_t **outs)
+{
+	size_t n = 0;
+	LncRange *wanted;
+	const uint8_t **bytes;
+
+	for (size_t i = 0; i < nranges; i++)
+		n += ranges[i].length > 0 && reader->windows[ranges[i].buffer].want == WANT_EXACT;
+	if (n == 0)
+		return LNC_OK;
+	LNC_TRY(LNC_NEW(ctx, arena, &wanted, n));
+	LNC_TRY(LNC_NEW(ctx, arena, &bytes, n));
+	n = 0;
+	for (size_t i = 0; i < nranges; i++)
+		if (ranges[i].length > 0 && reader->windows[ranges[i].buffer].want == WANT_EXACT)
+		{
+			wanted[n].offset = reader->page->offsets[ranges[i].buffer] + ranges[i].offset;
+			wanted[n++].length = ranges[i].length;
+		}
+	LNC_TRY(lnc_store_read_ranges(ctx, reader->file->store, arena, reader->file->key, n, wanted, bytes));
+	n = 0;
+	for (size_t i = 0; i < nranges; i++)
+		if (ranges[i].length > 0 && reader->windows[ranges[i].buffer].want == WANT_EXACT)
+			outs[i] = bytes[n++];
+	return LNC_OK;
+}
+
+/* LncPageSource.read */
+static LncCode
+read_page(LncContext *ctx, const LncPageSource *source, LncArena *arena, size_t nranges, const LncPageRange *ranges,
+		  const uint8_t **outs)
+{
+	static const uint8_t nothing[1];
+	PageReader *reader = source->state;
+
+	LNC_TRY(lnc_check_interrupt(ctx));
+	if (nranges == 0)
+		return LNC_OK;
+	LNC_TRY(gather_wants(ctx, reader, nranges, ranges));
+	LNC_TRY(fetch_windows(ctx, reader, arena, nranges, ranges));
+	LNC_TRY(read_exact(ctx, reader, arena, nranges, ranges, outs));
+	for (size_t i = 0; i < nranges; i++)
+	{
+		const Window *window = &reader->windows[ranges[i].buffer];
+		void *copy;
+
+		if (ranges[i].length == 0)
+		{
+			outs[i] = nothing;
+			continue;
+		}
+		if (window->want != WANT_WINDOW)
+			continue;
+		LNC_TRY(lnc_arena_alloc(ctx, arena, (size_t)ranges[i].length, &copy));
+		memcpy(copy, window->data + (ranges[i].offset - window->offset), (size_t)ranges[i].length);
+		outs[i] = copy;
+	}
+	return LNC_OK;
+}
+
+LncCode
+lnc_page_reader_create(LncContext *ctx, LncArena *arena, const LncFile *file, PageReader **out)
+{
+	PageReader *reader;
+
+	LNC_TRY(LNC_NEW(ctx, arena, &reader, 1));
+	reader->file = file;
+	reader->ahead = WINDOW_LEAST;
+	reader->source.read = read_page;
+	reader->source.state = reader;
+	reader->arena = lnc_arena_create(ctx->env);
+	if (reader->arena == NULL)
+		return lnc_fail(ctx, LNC_NO_MEMORY, "out of memory");
+	{
+		LncCode code = lnc_arena_on_cleanup(ctx, arena, destroy_reader, reader);
+
+		if (code != LNC_OK)
+		{
+			lnc_arena_destroy(reader->arena);
+			return code;
+		}
+	}
+	*out = reader;
+	return LNC_OK;
+}
+
+LncCode
+lnc_page_reader_open(LncContext *ctx, PageReader *reader, const FilePage *page)
+{
+	drop_page(reader);
+	lnc_arena_reset(reader->arena);
+	LNC_TRY(LNC_NEW(ctx, reader->arena, &reader->windows, page->nbuffers));
+	reader->page = page;
+	reader->source.nbuffers = page->nbuffers;
+	reader->source.sizes = page->sizes;
+	return LNC_OK;
+}
+
+const LncPageSource *
+lnc_page_reader_source(const PageReader *reader)
+{
+	return &reader->source;
+}
+
+void
+lnc_page_reader_sequential(PageReader *reader, bool sequential)
+{
+	if (!sequential)
+		reader->ahead = WINDOW_LEAST;
+	else if (reader->ahead < WINDOW_MOST)
+		reader->ahead *= WINDOW_GROWTH;
+}
