@@ -4,7 +4,7 @@
  *
  *	page buffers	data, [repetition index]
  *	control word	0, 1, 2 or 4 bytes for 0, up to 8, 16, 32 bits of rep and def: rep above def
- *	fixed			slot = control word, value; a NULL that has a slot has a value too
+ *	fixed			slot = control word, value (bool: one byte); a NULL that has a slot has a value too
  *	variable		slot = control word; if def is 0: length of bits_per_offset, bytes
  *	index			rows + 1 byte positions of 1, 2, 4 or 8 bytes each; only for variable values or lists
  *
@@ -26,7 +26,8 @@ typedef struct FullZip
 	uint32_t bits_def;
 	uint32_t length_bytes; /* variable values: of the length in front of each */
 	uint32_t index_bytes;  /* variable values: of an index entry */
-	LncShape shape;		   /* fixed values: as collected */
+	LncShape shape;		   /* fixed values: as the column has them */
+	bool bytes_to_bits;	   /* fixed values: bools, stored as bytes */
 } FullZip;
 
 /* Load size (1, 2, 4 or 8) bytes. */
@@ -68,6 +69,21 @@ read_def(LncContext *ctx, const LncPage21 *page, const FullZip *zip, LncArena *s
 	return LNC_OK;
 }
 
+/* Turn items of one byte into a bitmap. */
+static LncCode
+pack_bools(LncContext *ctx, LncArena *arena, LncBlock *block)
+{
+	uint64_t nitems;
+	uint8_t *bits;
+
+	LNC_TRY(lnc_shape_bytes(ctx, &block->shape, block->count, &nitems));
+	LNC_TRY(lnc_arena_calloc(ctx, arena, lnc_bitmap_size(nitems), 1, (void **)&bits));
+	for (uint64_t i = 0; i < nitems; i++)
+		bits[i >> 3] = (uint8_t)(bits[i >> 3] | (block->items[i] & 1u) << (i & 7));
+	block->items = bits;
+	return LNC_OK;
+}
+
 static LncCode
 read_fixed(LncContext *ctx, LncPage21 *page, LncArena *arena, LncArena *scratch, uint64_t first, uint64_t count,
 		   LncSlots *out)
@@ -86,6 +102,8 @@ read_fixed(LncContext *ctx, LncPage21 *page, LncArena *arena, LncArena *scratch,
 		LNC_TRY(read_def(ctx, page, zip, scratch, rows.data, stride, count, &out->def));
 	LNC_TRY(lnc_codec_decode_fixed_values(ctx, zip->values, arena, rows.data + zip->control_bytes, stride, count,
 										  &out->values));
+	if (zip->bytes_to_bits)
+		LNC_TRY(pack_bools(ctx, arena, &out->values));
 	out->values.shape = zip->shape;
 	return LNC_OK;
 }
@@ -180,6 +198,11 @@ open_fixed(LncContext *ctx, LncPage21 *page, FullZip *zip, uint32_t bits_per_val
 				"values of %llu bytes are said to have %u bits", (unsigned long long)zip->values->value_bytes,
 				bits_per_value);
 	zip->shape = zip->values->shape;
+	if (page->shape.bits == 1 && zip->shape.bits == 8)
+	{
+		zip->bytes_to_bits = true;
+		zip->shape.bits = 1;
+	}
 	page->read = read_fixed;
 	return lnc_shape_match(ctx, &zip->shape, &page->shape);
 }
