@@ -39,7 +39,7 @@ take(LncContext *ctx, LncSlice bytes, size_t *at, size_t size, const uint8_t **o
 static LncCode
 read_layout(LncContext *ctx, RoaringLayout *layout)
 {
-	const uint8_t *p = NULL;
+	const uint8_t *p;
 	size_t at = 0;
 	uint32_t cookie;
 
@@ -70,7 +70,7 @@ read_layout(LncContext *ctx, RoaringLayout *layout)
 static LncCode
 check_array(LncContext *ctx, LncSlice bytes, size_t *at, uint32_t cardinality)
 {
-	const uint8_t *values = NULL;
+	const uint8_t *values;
 
 	LNC_TRY(take(ctx, bytes, at, (size_t)cardinality * 2, &values));
 	for (uint32_t i = 1; i < cardinality; i++)
@@ -84,7 +84,7 @@ check_array(LncContext *ctx, LncSlice bytes, size_t *at, uint32_t cardinality)
 static LncCode
 check_bitset(LncContext *ctx, LncSlice bytes, size_t *at, uint32_t cardinality)
 {
-	const uint8_t *words = NULL;
+	const uint8_t *words;
 	uint32_t population = 0;
 
 	LNC_TRY(take(ctx, bytes, at, BITSET_BYTES, &words));
@@ -99,7 +99,7 @@ check_bitset(LncContext *ctx, LncSlice bytes, size_t *at, uint32_t cardinality)
 static LncCode
 check_runs(LncContext *ctx, LncSlice bytes, size_t *at, uint32_t cardinality)
 {
-	const uint8_t *p = NULL;
+	const uint8_t *p;
 	uint32_t nruns;
 	uint32_t population = 0;
 	uint32_t next = 0; /* lowest value that the next run may start at */
