@@ -11,7 +11,7 @@
 typedef struct LanceApiKey
 {
 	int64 key_id;
-	Oid role;	   /* exists */
+	Oid role;      /* exists */
 	bool mark_due; /* lance_api_key_mark_used should be called: the last use on record is a while ago */
 } LanceApiKey;
 

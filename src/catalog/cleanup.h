@@ -19,12 +19,15 @@ extern void lance_cleanup_queue_object(const LanceTableRow *table, const char *k
 /* The manifests of the versions of a branch that are marked as deleted. */
 extern void lance_cleanup_queue_versions(const LanceTableRow *table, const char *branch);
 
+/* Items were queued: have the workers woken when the transaction commits. The functions above do so themselves. */
+extern void lance_cleanup_wake(void);
+
 /* What one run did. */
 typedef struct LanceCleanupResult
 {
 	int done;
-	int failed;			 /* recorded in the queue, to be tried again */
-	int64 files;		 /* objects removed */
+	int failed;           /* recorded in the queue, to be tried again */
+	int64 files;          /* objects removed */
 	int64 retry_after_ms; /* until the earliest item that failed before is due again; -1: none waits */
 } LanceCleanupResult;
 

@@ -13,9 +13,9 @@ typedef struct LanceTableRow
 	int64 table_id;
 	int64 namespace_id;
 	char *name;
-	char *location;	   /* absolute URI or path, exactly as declare answered it */
+	char *location;    /* absolute URI or path, exactly as declare answered it */
 	char *server_name; /* storage profile */
-	bool managed;	   /* managed_versioning */
+	bool managed;      /* managed_versioning */
 	LanceProperties properties;
 } LanceTableRow;
 

@@ -15,7 +15,7 @@
 typedef struct LanceVersionPin
 {
 	int64 version;
-	char *manifest_key; /* relative to the table's location: "_versions/…" or "tree/<branch>/_versions/…" */
+	char *manifest_key;  /* relative to the table's location: "_versions/…" or "tree/<branch>/_versions/…" */
 	int64 manifest_size; /* 0: unknown */
 	int64 timestamp_us;  /* when the version appeared (file time or commit time), Unix epoch; 0: unknown */
 } LanceVersionPin;

@@ -25,7 +25,7 @@ typedef struct LanceCreateNamespaceResponse
 typedef struct LanceListNamespacesRequest
 {
 	LanceId id;
-	char *page_token;		/* the last name of the page before; NULL or "": from the start */
+	char *page_token;       /* the last name of the page before; NULL or "": from the start */
 	LanceOptionalInt limit; /* not given: everything */
 } LanceListNamespacesRequest;
 
@@ -53,7 +53,7 @@ typedef struct LanceNamespaceExistsRequest
 typedef struct LanceDropNamespaceRequest
 {
 	LanceId id;
-	char *mode;		/* Fail (default), Skip */
+	char *mode;     /* Fail (default), Skip */
 	char *behavior; /* Restrict (default), Cascade */
 } LanceDropNamespaceRequest;
 
@@ -64,7 +64,8 @@ typedef struct LanceDropNamespaceResponse
 
 extern void lance_op_create_namespace(const LanceCreateNamespaceRequest *request,
 									  LanceCreateNamespaceResponse *response);
-extern void lance_op_list_namespaces(const LanceListNamespacesRequest *request, LanceListNamespacesResponse *response);
+extern void lance_op_list_namespaces(const LanceListNamespacesRequest *request,
+									 LanceListNamespacesResponse *response);
 extern void lance_op_describe_namespace(const LanceDescribeNamespaceRequest *request,
 										LanceDescribeNamespaceResponse *response);
 /* Throws NamespaceNotFound when it does not exist. */

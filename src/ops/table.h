@@ -30,7 +30,7 @@ typedef struct LanceRegisterTableRequest
 {
 	LanceId id;
 	char *location; /* required: absolute inside the profile's root, or relative to it */
-	char *mode;		/* Create (default), Overwrite */
+	char *mode;     /* Create (default), Overwrite */
 	LanceProperties properties;
 } LanceRegisterTableRequest;
 

@@ -8,6 +8,8 @@
 #ifndef LANCE_OPS_TYPES_H
 #define LANCE_OPS_TYPES_H
 
+#include "pg/text_map.h"
+
 /* An object id: the names from the root down. nparts 0 is the root; given is false when the caller named none. */
 typedef struct LanceId
 {
@@ -30,11 +32,7 @@ typedef enum LanceOptionalBool
 } LanceOptionalBool;
 
 /* A map of texts, in the order given. */
-typedef struct LanceProperty
-{
-	char *key;
-	char *value;
-} LanceProperty;
+typedef LanceTextPair LanceProperty;
 
 typedef struct LanceProperties
 {

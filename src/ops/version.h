@@ -12,13 +12,13 @@
 typedef struct LanceCreateTableVersionRequest
 {
 	LanceId id;
-	LanceOptionalInt version;	/* required */
-	char *branch;				/* NULL: main */
-	char *manifest_path;		/* required: the staged file, inside the table's own _versions */
+	LanceOptionalInt version; /* required */
+	char *branch;             /* NULL: main */
+	char *manifest_path;      /* required: the staged file, inside the table's own _versions */
 	LanceOptionalInt manifest_size;
 	char *e_tag;
 	LanceProperties metadata;
-	char *naming_scheme;		/* V1 or V2; NULL: as the table has it, else V2 */
+	char *naming_scheme; /* V1 or V2; NULL: as the table has it, else V2 */
 } LanceCreateTableVersionRequest;
 
 typedef struct LanceCreateTableVersionResponse

@@ -1,0 +1,282 @@
+/*
+ * cleanup.c
+ *	  Rows of lance.cleanup_item: queue them, work them off.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/cleanup.h"
+#include "catalog/session.h"
+#include "catalog/table_entry.h"
+#include "catalog/version_entry.h"
+#include "miscadmin.h"
+#include "pg/env.h"
+#include "pg/profile.h"
+#include "pg/report.h"
+#include "pg/wake.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
+
+/* ---- queueing */
+
+void
+lance_cleanup_wake(void)
+{
+	lance_wake_at_commit();
+}
+
+static void
+queue(const char *kind, const char *location, const char *server_name, const char *object_key, int64 table_id,
+	  const char *branch)
+{
+	static LanceStatement statement = {
+		.sql =
+			"INSERT INTO lance.cleanup_item (kind, location, server_name, role_name, object_key, table_id, branch) "
+			"VALUES ($1, $2, $3, $4, $5, $6, $7)",
+		.nargs = 7,
+		.types = {TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, INT8OID, TEXTOID}};
+	Datum values[] = {
+		CStringGetTextDatum(kind),
+		CStringGetTextDatum(location),
+		CStringGetTextDatum(server_name),
+		CStringGetTextDatum(GetUserNameFromId(GetUserId(), false)),
+		object_key != NULL ? CStringGetTextDatum(object_key) : (Datum)0,
+		Int64GetDatum(table_id),
+		branch != NULL ? CStringGetTextDatum(branch) : (Datum)0,
+	};
+	char nulls[] = {
+		' ', ' ', ' ', ' ', object_key != NULL ? ' ' : 'n', table_id > 0 ? ' ' : 'n', branch != NULL ? ' ' : 'n'};
+	LanceSession session;
+
+	lance_session_begin(&session);
+	lance_session_run(&statement, values, nulls, 0);
+	lance_session_end(&session);
+	lance_cleanup_wake();
+}
+
+void
+lance_cleanup_queue_location(const char *location, const char *server_name)
+{
+	queue("location", location, server_name, NULL, 0, NULL);
+}
+
+void
+lance_cleanup_queue_object(const LanceTableRow *table, const char *key)
+{
+	queue("object", table->location, table->server_name, key, table->table_id, NULL);
+}
+
+void
+lance_cleanup_queue_versions(const LanceTableRow *table, const char *branch)
+{
+	queue("versions", table->location, table->server_name, NULL, table->table_id, branch);
+}
+
+/* ---- working off */
+
+typedef struct CleanupItem
+{
+	int64 item_id;
+	char *kind;
+	char *location;
+	char *object_key;
+	int64 table_id;
+	char *branch;
+	char *server_name;
+	char *role_name;
+	int64 attempts;
+} CleanupItem;
+
+/* Take the next item after one, locked; NULL when there is none. */
+static CleanupItem *
+take_next(int64 after, bool force)
+{
+	static LanceStatement statement = {
+		.sql =
+			"SELECT item_id, kind, location, object_key, table_id, branch, server_name, role_name, attempts::bigint"
+			" FROM lance.cleanup_item WHERE item_id > $1 AND ($2 OR due_at <= now())"
+			" ORDER BY item_id LIMIT 1 FOR UPDATE SKIP LOCKED",
+		.nargs = 2,
+		.types = {INT8OID, BOOLOID}};
+	LanceSession session;
+	CleanupItem *item = NULL;
+
+	lance_session_begin(&session);
+	if (lance_session_run(&statement, (Datum[]){Int64GetDatum(after), BoolGetDatum(force)}, NULL, 1) == 1)
+	{
+		item = MemoryContextAllocZero(session.caller, sizeof(*item));
+		item->item_id = lance_row_int64(0, 1);
+		item->kind = lance_row_text(&session, 0, 2);
+		item->location = lance_row_text(&session, 0, 3);
+		item->object_key = lance_row_text(&session, 0, 4);
+		item->table_id = lance_row_int64(0, 5);
+		item->branch = lance_row_text(&session, 0, 6);
+		item->server_name = lance_row_text(&session, 0, 7);
+		item->role_name = lance_row_text(&session, 0, 8);
+		item->attempts = lance_row_int64(0, 9);
+	}
+	lance_session_end(&session);
+	return item;
+}
+
+static void
+finish_item(const CleanupItem *item)
+{
+	static LanceStatement statement = {
+		.sql = "DELETE FROM lance.cleanup_item WHERE item_id = $1", .nargs = 1, .types = {INT8OID}};
+	LanceSession session;
+
+	lance_session_begin(&session);
+	lance_session_run(&statement, (Datum[]){Int64GetDatum(item->item_id)}, NULL, 0);
+	lance_session_end(&session);
+}
+
+/* Tried again after 5 s, 10 s, 20 s, … at most an hour. */
+static void
+postpone_item(const CleanupItem *item, const char *error)
+{
+	static LanceStatement statement = {
+		.sql = "UPDATE lance.cleanup_item SET attempts = attempts + 1, last_error = $2,"
+			   " due_at = clock_timestamp() + least(5 * 2.0 ^ least(attempts, 10), 3600) * interval '1 second'"
+			   " WHERE item_id = $1",
+		.nargs = 2,
+		.types = {INT8OID, TEXTOID}};
+	LanceSession session;
+
+	lance_session_begin(&session);
+	lance_session_run(&statement, (Datum[]){Int64GetDatum(item->item_id), CStringGetTextDatum(error)}, NULL, 0);
+	lance_session_end(&session);
+}
+
+/* Manifests of versions that are marked as deleted; then the marks have done their work. */
+static int64
+remove_versions(const CleanupItem *item, LanceLibrary *lib, LncStore *store)
+{
+	LanceVersionRow *rows;
+	int n = lance_version_rows(item->table_id, item->branch, &rows);
+	int64 *gone = palloc((n + 1) * sizeof(int64));
+	int ngone = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		if (!rows[i].deleted)
+			continue;
+		lance_check(&lib->ctx, lnc_store_delete(&lib->ctx, store, rows[i].manifest_key));
+		gone[ngone++] = rows[i].version;
+	}
+	lance_version_forget(item->table_id, item->branch, ngone, gone);
+	return ngone;
+}
+
+static int64
+remove_files(const CleanupItem *item)
+{
+	Oid role = get_role_oid(item->role_name, true);
+	LanceLibrary *lib = lance_library_create(CurrentMemoryContext);
+	LncStore *store;
+	uint64_t removed = 1;
+
+	/* Somebody may have restored rows from a dump: never remove what a table is said to own. */
+	if (strcmp(item->kind, "location") == 0 && lance_table_location_used(item->location))
+		return 0;
+	store = lance_profile_open(lib, lance_profile_get(item->server_name, OidIsValid(role) ? role : GetUserId()),
+							   item->location);
+	if (strcmp(item->kind, "location") == 0)
+		lance_check(&lib->ctx, lnc_store_delete_prefix(&lib->ctx, store, "", &removed));
+	else if (strcmp(item->kind, "object") == 0)
+		lance_check(&lib->ctx, lnc_store_delete(&lib->ctx, store, item->object_key));
+	else
+		removed = (uint64_t)remove_versions(item, lib, store);
+	return (int64)removed;
+}
+
+/*
+ * One item in a subtransaction of its own, so that whatever fails (a server that is gone, a store that refuses) is
+ * recorded and the next item has its turn. A cancel goes on.
+ */
+static bool
+work_off(const CleanupItem *item, int64 *files)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	ErrorData *volatile edata = NULL;
+
+	BeginInternalSubTransaction("lance cleanup item");
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		*files += remove_files(item);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(context);
+		edata = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	if (edata == NULL)
+	{
+		finish_item(item);
+		return true;
+	}
+	if (edata->sqlerrcode == ERRCODE_QUERY_CANCELED)
+		ReThrowError(edata);
+	postpone_item(item, edata->message);
+	return false;
+}
+
+/* Until the earliest item that was postponed is due. */
+static int64
+next_due_ms(void)
+{
+	static LanceStatement statement = {
+		.sql = "SELECT greatest(ceil(extract(epoch FROM min(due_at) - clock_timestamp()) * 1000), 0)::bigint"
+			   " FROM lance.cleanup_item WHERE attempts > 0",
+		.nargs = 0};
+	LanceSession session;
+	int64 ms = -1;
+
+	lance_session_begin(&session);
+	if (lance_session_run(&statement, NULL, NULL, 1) == 1 && !lance_row_null(0, 1))
+		ms = lance_row_int64(0, 1);
+	lance_session_end(&session);
+	return ms;
+}
+
+void
+lance_cleanup_run(int max_items, bool force, LanceCleanupResult *result)
+{
+	MemoryContext context;
+	MemoryContext old;
+	int64 last = 0;
+
+	memset(result, 0, sizeof(*result));
+	result->retry_after_ms = -1;
+	if (lance_session_read_only())
+		return;
+	context = AllocSetContextCreate(CurrentMemoryContext, "lance cleanup", ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(context);
+	while (result->done + result->failed < max_items)
+	{
+		CleanupItem *item = take_next(last, force);
+
+		if (item == NULL)
+			break;
+		last = item->item_id;
+		if (work_off(item, &result->files))
+			result->done++;
+		else
+			result->failed++;
+		MemoryContextReset(context);
+		CHECK_FOR_INTERRUPTS();
+	}
+	result->retry_after_ms = next_due_ms();
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+}

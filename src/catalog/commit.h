@@ -1,0 +1,48 @@
+/*
+ * commit.h
+ *	  The commit protocol: how a staged manifest becomes the next version of a branch.
+ *
+ * Under the lock of the table's row (one committer at a time):
+ *	1. versions that lie in the store beyond those on record are recorded (adopted);
+ *	2. the version must be the next one; the same manifest sent again is recognised as our own earlier success;
+ *	3. the staged bytes are read, the version's row is inserted, the staged file goes to the cleanup queue.
+ * As the last step before the transaction commits (after everything else that can fail):
+ *	4. the bytes are written under the final name, if nothing has that name.
+ *
+ * So a rolled back transaction, or savepoint, leaves nothing, and no error is answered once the final name was written. A
+ * crash, or a cancel while the store holds its answer back, between 4 and the commit record leaves a version that is
+ * committed by rule: it lies under a final name, and the next one who looks adopts it. A cancel in 4 is reported as an
+ * unknown outcome. Stores without conditional writes are written after a check that the name is free; the row's lock
+ * keeps the catalog's other writers away.
+ */
+#ifndef LANCE_CATALOG_COMMIT_H
+#define LANCE_CATALOG_COMMIT_H
+
+#include "catalog/history.h"
+
+/* Larger manifests are refused. */
+#define LANCE_MAX_MANIFEST_BYTES (INT64CONST(1) << 29)
+
+typedef struct LanceCommitRequest
+{
+	int64 version;
+	const char *staged_key; /* relative to the table's location, in the branch's folder */
+	LncNaming naming;       /* for the first version of the branch; later ones follow it */
+	LanceProperties metadata;
+} LanceCommitRequest;
+
+/*
+ * Make the version part of the history at commit of the current transaction. The table's row must be locked with
+ * LANCE_LOCK_UPDATE. Fills *item as it will stand. Throws LANCE_CONCURRENT_MODIFICATION when the version is taken or
+ * not the next, LANCE_INVALID_INPUT when the staged file is missing, LANCE_UNSUPPORTED for a second version in one
+ * transaction. The commit may throw LANCE_CONCURRENT_MODIFICATION too: when a writer past the catalog was faster.
+ */
+extern void lance_commit_version(LanceHistory *history, const LanceCommitRequest *request, LanceHistoryItem *item);
+
+/* Record what lies in the store beyond the rows. The table's row must be locked. Returns the newest version, 0: none. */
+extern uint64 lance_commit_adopt(LanceHistory *history, LncNaming *naming);
+
+/* True for the version that the current transaction will write at its commit. */
+extern bool lance_commit_is_pending(int64 table_id, const char *branch, int64 version);
+
+#endif

@@ -1,0 +1,66 @@
+/*
+ * entry.h
+ *	  Names of the catalog: namespaces and tables as rows of lance.catalog_entry.
+ *
+ * Locks. Who adds a name to a namespace holds its row FOR KEY SHARE, who drops or empties it FOR UPDATE: an entry never
+ * outlives its namespace. Rows are locked in the order of their ids, the namespace before what is in it.
+ */
+#ifndef LANCE_CATALOG_ENTRY_H
+#define LANCE_CATALOG_ENTRY_H
+
+#include "catalog/table.h"
+
+#define LANCE_ROOT_ENTRY INT64CONST(0)
+
+typedef enum LanceEntryKind
+{
+	LANCE_ENTRY_NAMESPACE,
+	LANCE_ENTRY_TABLE
+} LanceEntryKind;
+
+typedef struct LanceEntry
+{
+	int64 entry_id;
+	int64 parent_id; /* -1: this is the root */
+	LanceProperties properties;
+} LanceEntry;
+
+/* The entry of that id and kind; NULL when there is none. The last row only is locked. */
+extern LanceEntry *lance_entry_find(const LanceId *id, LanceEntryKind kind, LanceRowLock lock);
+
+/*
+ * Add a name to a namespace whose row the caller holds. Returns the new id, or -1 when the name is taken; *taken_by
+ * is then the kind of what has it.
+ */
+extern int64 lance_entry_insert(int64 parent_id, const char *name, LanceEntryKind kind,
+								const LanceProperties *properties, LanceEntryKind *taken_by);
+
+extern void lance_entry_set_properties(int64 entry_id, const LanceProperties *properties);
+
+/*
+ * Give an entry, whose row the caller holds FOR UPDATE, another name and namespace. False when the name is taken;
+ * *taken_by is then the kind of what has it.
+ */
+extern bool lance_entry_move(int64 entry_id, int64 parent_id, const char *name, LanceEntryKind *taken_by);
+
+extern bool lance_entry_has_children(int64 entry_id);
+
+/*
+ * Remove what lies below a namespace, whose row the caller holds FOR UPDATE, and with_self the namespace too. The
+ * locations of the tables go to the cleanup queue.
+ */
+extern void lance_entry_remove_below(int64 entry_id, bool with_self);
+
+/* Remove one entry without children. */
+extern void lance_entry_remove(int64 entry_id);
+
+/* Names of that kind in a namespace, after a name (NULL: from the start), in the order of their bytes, at most limit. */
+extern void lance_entry_list(int64 parent_id, LanceEntryKind kind, const char *after, int64 limit,
+							 LanceNameList *out);
+
+/*
+ * The value of a property of the namespace or of the nearest one above that has it, NULL when none has. Palloc'd.
+ */
+extern char *lance_entry_inherited_property(int64 namespace_id, const char *key);
+
+#endif

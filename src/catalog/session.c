@@ -1,0 +1,230 @@
+/*
+ * session.c
+ *	  SPI with saved plans, as the owner of the extension.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_extension.h"
+#include "catalog/session.h"
+#include "miscadmin.h"
+#include "pg/errcodes.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+/* The owner of the installed extension, read anew each time: it may be dropped and created by someone else. */
+static Oid
+extension_owner(void)
+{
+	Relation relation = table_open(ExtensionRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple tuple;
+	Oid owner = InvalidOid;
+
+	ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber, F_NAMEEQ, CStringGetDatum("lance_catalog"));
+	scan = systable_beginscan(relation, ExtensionNameIndexId, true, NULL, 1, &key);
+	tuple = systable_getnext(scan);
+	if (HeapTupleIsValid(tuple))
+		owner = ((Form_pg_extension)GETSTRUCT(tuple))->extowner;
+	systable_endscan(scan);
+	table_close(relation, AccessShareLock);
+	if (!OidIsValid(owner))
+		ereport(ERROR, (lance_errcode(LANCE_SERVICE_UNAVAILABLE),
+						errmsg("extension \"lance_catalog\" is not installed in this database"),
+						errhint("Install it with CREATE EXTENSION lance_catalog.")));
+	return owner;
+}
+
+void
+lance_session_begin(LanceSession *session)
+{
+	Oid owner = extension_owner();
+
+	session->caller = CurrentMemoryContext;
+	GetUserIdAndSecContext(&session->user, &session->security_context);
+	SetUserIdAndSecContext(owner, session->security_context | SECURITY_LOCAL_USERID_CHANGE);
+
+	/* Unqualified operators and functions must not be the caller's. */
+	session->guc_level = NewGUCNestLevel();
+	(void)set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true,
+							0, false);
+	if (SPI_connect() != SPI_OK_CONNECT)
+		ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not connect to SPI")));
+}
+
+void
+lance_session_end(LanceSession *session)
+{
+	SPI_finish();
+	AtEOXact_GUC(false, session->guc_level);
+	SetUserIdAndSecContext(session->user, session->security_context);
+	MemoryContextSwitchTo(session->caller);
+}
+
+static void
+prepare(LanceStatement *statement)
+{
+	SPIPlanPtr plan;
+
+	if (statement->plan != NULL)
+		return;
+	plan = SPI_prepare(statement->sql, statement->nargs, statement->types);
+	if (plan == NULL || SPI_keepplan(plan) != 0)
+		ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not prepare a statement of the catalog: %s",
+																SPI_result_code_string(SPI_result))));
+	statement->plan = plan;
+}
+
+uint64
+lance_session_run(LanceStatement *statement, Datum *values, const char *nulls, long limit)
+{
+	int rc;
+
+	prepare(statement);
+	rc = SPI_execute_plan(statement->plan, values, nulls, false, limit);
+	if (rc < 0)
+		ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR),
+						errmsg("could not run a statement of the catalog: %s", SPI_result_code_string(rc))));
+	return SPI_processed;
+}
+
+uint64
+lance_session_run_latest(LanceStatement *statement, Datum *values, const char *nulls)
+{
+	int rc;
+
+	prepare(statement);
+	rc = SPI_execute_snapshot(statement->plan, values, nulls, GetLatestSnapshot(), InvalidSnapshot, true, false, 0);
+	if (rc < 0)
+		ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR),
+						errmsg("could not run a statement of the catalog: %s", SPI_result_code_string(rc))));
+	return SPI_processed;
+}
+
+/* ---- columns */
+
+static Datum
+column_value(uint64 row, int column, bool *isnull)
+{
+	return SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column, isnull);
+}
+
+int64
+lance_row_int64(uint64 row, int column)
+{
+	bool isnull;
+	Datum value = column_value(row, column, &isnull);
+
+	return isnull ? 0 : DatumGetInt64(value);
+}
+
+bool
+lance_row_bool(uint64 row, int column)
+{
+	bool isnull;
+	Datum value = column_value(row, column, &isnull);
+
+	return !isnull && DatumGetBool(value);
+}
+
+bool
+lance_row_null(uint64 row, int column)
+{
+	bool isnull;
+
+	(void)column_value(row, column, &isnull);
+	return isnull;
+}
+
+TimestampTz
+lance_row_timestamp(uint64 row, int column)
+{
+	bool isnull;
+	Datum value = column_value(row, column, &isnull);
+
+	return isnull ? 0 : DatumGetTimestampTz(value);
+}
+
+char *
+lance_row_text(const LanceSession *session, uint64 row, int column)
+{
+	bool isnull;
+	Datum value = column_value(row, column, &isnull);
+	MemoryContext old;
+	char *copy;
+
+	if (isnull)
+		return NULL;
+	old = MemoryContextSwitchTo(session->caller);
+	copy = TextDatumGetCString(value);
+	MemoryContextSwitchTo(old);
+	return copy;
+}
+
+void
+lance_row_properties(const LanceSession *session, uint64 row, int column, LanceProperties *out)
+{
+	bool isnull;
+	Datum value = column_value(row, column, &isnull);
+	MemoryContext old = MemoryContextSwitchTo(session->caller);
+
+	memset(out, 0, sizeof(*out));
+	if (!isnull)
+	{
+		out->given = true;
+		out->count = lance_text_map_from_jsonb(value, "properties", &out->items);
+	}
+	MemoryContextSwitchTo(old);
+}
+
+void
+lance_row_texts(const LanceSession *session, uint64 row, int column, int *n, char ***out)
+{
+	bool isnull;
+	Datum value = column_value(row, column, &isnull);
+	Datum *elements = NULL;
+	MemoryContext old;
+
+	*n = 0;
+	*out = NULL;
+	if (isnull)
+		return;
+	deconstruct_array(DatumGetArrayTypeP(value), TEXTOID, -1, false, TYPALIGN_INT, &elements, NULL, n);
+	old = MemoryContextSwitchTo(session->caller);
+	*out = palloc((*n + 1) * sizeof(char *));
+	for (int i = 0; i < *n; i++)
+		(*out)[i] = TextDatumGetCString(elements[i]);
+	MemoryContextSwitchTo(old);
+}
+
+Datum
+lance_properties_datum(const LanceProperties *properties)
+{
+	return lance_text_map_to_jsonb(properties->count, properties->items);
+}
+
+Datum
+lance_texts_datum(int n, char *const *texts)
+{
+	Datum *elements = palloc((n + 1) * sizeof(Datum));
+
+	for (int i = 0; i < n; i++)
+		elements[i] = CStringGetTextDatum(texts[i]);
+	return PointerGetDatum(construct_array(elements, n, TEXTOID, -1, false, TYPALIGN_INT));
+}
+
+bool
+lance_session_read_only(void)
+{
+	return XactReadOnly || RecoveryInProgress();
+}

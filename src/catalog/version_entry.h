@@ -1,0 +1,46 @@
+/*
+ * version_entry.h
+ *	  Rows of lance.version_entry. All SQL on that table is in version_entry.c.
+ */
+#ifndef LANCE_CATALOG_VERSION_ENTRY_H
+#define LANCE_CATALOG_VERSION_ENTRY_H
+
+#include "catalog/table.h"
+#include "utils/timestamp.h"
+
+/* One row. branch is "" for main. */
+typedef struct LanceVersionRow
+{
+	int64 version;
+	char *manifest_key;
+	int64 manifest_size; /* 0: unknown */
+	char *e_tag;
+	LanceProperties metadata;
+	char *staged_key;
+	TimestampTz committed_at;
+	bool adopted;
+	bool deleted;
+} LanceVersionRow;
+
+/* All rows of a branch, ascending, deleted ones included. */
+extern int lance_version_rows(int64 table_id, const char *branch, LanceVersionRow **rows);
+
+/* One row; NULL when there is none. */
+extern LanceVersionRow *lance_version_row(int64 table_id, const char *branch, int64 version);
+
+/* The row of the highest version that is not deleted; NULL when there is none. */
+extern LanceVersionRow *lance_version_row_newest(int64 table_id, const char *branch);
+
+/* True when any version of the table is on record. */
+extern bool lance_version_recorded(int64 table_id);
+
+/* Add rows; those that are there already stay as they are. Returns how many were added. */
+extern uint64 lance_version_insert(int64 table_id, const char *branch, int n, const LanceVersionRow *rows);
+
+/* Mark rows as deleted. Returns how many were not before. */
+extern uint64 lance_version_mark_deleted(int64 table_id, const char *branch, int n, const int64 *versions);
+
+/* Remove rows for good: what they stand for is gone from the store. */
+extern void lance_version_forget(int64 table_id, const char *branch, int n, const int64 *versions);
+
+#endif

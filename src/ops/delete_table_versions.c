@@ -1,0 +1,113 @@
+/*
+ * delete_table_versions.c
+ *	  BatchDeleteTableVersions. The newest version of a branch always stays.
+ *
+ * Deleted versions are marked in the transaction, and are gone for readers of the catalog when it commits; their manifests
+ * are removed after that, from the cleanup queue.
+ */
+#include "postgres.h"
+
+#include "catalog/cleanup.h"
+#include "catalog/commit.h"
+#include "catalog/version_entry.h"
+#include "ops/check.h"
+#include "ops/history_of.h"
+#include "ops/version.h"
+#include "pg/errcodes.h"
+#include "pg/report.h"
+
+static void
+check_ranges(const LanceVersionRanges *ranges)
+{
+	if (!ranges->given)
+		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("ranges are missing")));
+	for (int i = 0; i < ranges->count; i++)
+	{
+		const LanceVersionRange *range = &ranges->items[i];
+
+		if (range->start_version < 0 || range->end_version < -1 ||
+			(range->end_version != -1 && range->end_version < range->start_version))
+			ereport(ERROR,
+					(lance_errcode(LANCE_INVALID_INPUT),
+					 errmsg("invalid range of versions from " INT64_FORMAT " to " INT64_FORMAT,
+							range->start_version, range->end_version),
+					 errhint("A range holds its start but not its end; an end of -1 means all that follow.")));
+	}
+}
+
+static bool
+in_ranges(const LanceVersionRanges *ranges, int64 version)
+{
+	for (int i = 0; i < ranges->count; i++)
+	{
+		if (version >= ranges->items[i].start_version &&
+			(ranges->items[i].end_version == -1 || version < ranges->items[i].end_version))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Rows of wanted versions whose manifest is no longer there. This is also how a table whose newest manifest was lost is
+ * mended: with the row gone, the history ends at the version before.
+ */
+static void
+forget_lost(LanceHistory *history, const LanceVersionRanges *ranges)
+{
+	LncContext *ctx = &history->lib->ctx;
+	LanceVersionRow *rows;
+	int n = lance_version_rows(history->table->table_id, history->branch, &rows);
+	int64 *lost = palloc((n + 1) * sizeof(int64));
+	int nlost = 0;
+	LncVersionFile *files;
+	size_t nfiles;
+	size_t file = 0;
+
+	lance_check(ctx,
+				lnc_versions_list(ctx, history->lib->arena, history->store, history->folder, 0, &nfiles, &files));
+	for (int i = 0; i < n; i++)
+	{
+		uint64 version = (uint64)rows[i].version;
+
+		while (file < nfiles && files[file].version < version)
+			file++;
+		if (!rows[i].deleted && in_ranges(ranges, rows[i].version) &&
+			!(file < nfiles && files[file].version == version))
+			lost[nlost++] = rows[i].version;
+	}
+	lance_version_forget(history->table->table_id, history->branch, nlost, lost);
+}
+
+void
+lance_op_delete_table_versions(const LanceDeleteTableVersionsRequest *request,
+							   LanceDeleteTableVersionsResponse *response)
+{
+	LanceHistory history;
+	LanceHistoryItem *items;
+	LncNaming naming = LNC_NAMING_V2;
+	int64 *versions;
+	int nversions = 0;
+	int n;
+
+	memset(response, 0, sizeof(*response));
+	check_ranges(&request->ranges);
+	lance_history_of(&request->id, request->branch, LANCE_LOCK_UPDATE, &history);
+	forget_lost(&history, &request->ranges);
+	(void)lance_commit_adopt(&history, &naming);
+	n = lance_history_list(&history, &items);
+	if (n == 0 && history.branch[0] != '\0')
+		lance_branch_missing(&history, &request->id);
+	versions = palloc((n + 1) * sizeof(int64));
+	for (int i = 0; i < n - 1; i++)
+	{
+		if (in_ranges(&request->ranges, (int64)items[i].version))
+			versions[nversions++] = (int64)items[i].version;
+	}
+	response->deleted_count.given = true;
+	if (nversions > 0)
+	{
+		response->deleted_count.value =
+			(int64)lance_version_mark_deleted(history.table->table_id, history.branch, nversions, versions);
+		lance_cleanup_queue_versions(history.table, history.branch);
+	}
+}

@@ -1,0 +1,126 @@
+/*
+ * describe_table.c
+ *	  DescribeTable. The store is looked at only when the request asks for what stands there.
+ */
+#include "postgres.h"
+
+#include "arrow/json_schema.h"
+#include "catalog/history.h"
+#include "catalog/table_entry.h"
+#include "dataset/dataset.h"
+#include "ops/check.h"
+#include "ops/history_of.h"
+#include "ops/place.h"
+#include "ops/table.h"
+#include "pg/errcodes.h"
+#include "pg/report.h"
+
+static void
+check_request(const LanceDescribeTableRequest *request)
+{
+	if (request->tag != NULL && request->tag[0] != '\0')
+		ereport(ERROR, (lance_errcode(LANCE_UNSUPPORTED), errmsg("describing a table at a tag is not supported")));
+	if (request->version.given && request->version.value < 1)
+		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT),
+						errmsg("invalid version " INT64_FORMAT, request->version.value),
+						errdetail("Versions are numbered from 1.")));
+}
+
+/* The dataset's own key-value metadata, as far as it is text. */
+static void
+copy_metadata(const LncDataset *dataset, LanceProperties *out)
+{
+	out->given = true;
+	out->items = palloc((dataset->ntable_metadata + 1) * sizeof(LanceProperty));
+	for (int32_t i = 0; i < dataset->ntable_metadata; i++)
+	{
+		const LncKeyValue *entry = &dataset->table_metadata[i];
+		LanceProperty *item = &out->items[out->count];
+
+		if (memchr(entry->value.data, '\0', entry->value.size) != NULL)
+			continue;
+		item->key = pstrdup(entry->key);
+		item->value = pnstrdup((const char *)entry->value.data, entry->value.size);
+		out->count++;
+	}
+}
+
+static void
+copy_details(LanceHistory *history, const LanceHistoryItem *item, LanceDescribeTableResponse *response)
+{
+	LanceLibrary *lib = history->lib;
+	LncDatasetOptions options = {
+		.branch = history->branch[0] != '\0' ? history->branch : NULL,
+		.version = item->version,
+		.manifest_key = item->manifest_key,
+	};
+	LncDataset *dataset;
+	LncSlice schema;
+	uint64_t deleted = 0;
+
+	lance_check(&lib->ctx, lnc_dataset_open(&lib->ctx, lib->arena, history->store, &options, &dataset));
+	lance_check(&lib->ctx, lnc_arrow_schema_json(&lib->ctx, lib->arena, &dataset->schema, &schema));
+	for (int32_t i = 0; i < dataset->nfragments; i++)
+		deleted += dataset->fragments[i].deleted_rows;
+	response->schema_json = pnstrdup((const char *)schema.data, schema.size);
+	copy_metadata(dataset, &response->metadata);
+	response->num_fragments = (LanceOptionalInt){.given = true, .value = dataset->nfragments};
+	response->num_deleted_rows = (LanceOptionalInt){.given = true, .value = (int64)deleted};
+}
+
+/* What lies in the store: whether anything does, that the version asked for exists, what is in it. */
+static void
+look_into_store(const LanceDescribeTableRequest *request, const LanceTableRow *table,
+				LanceDescribeTableResponse *response)
+{
+	bool detailed = request->load_detailed_metadata == LANCE_BOOL_TRUE;
+	LanceLibrary *lib = lance_library_create(CurrentMemoryContext);
+	LncStore *store = lance_place_open(lib, table);
+	const char *branch = request->branch != NULL && request->branch[0] != '\0' ? request->branch : NULL;
+	LanceHistory history;
+	LanceHistoryItem *item = NULL;
+
+	lance_history_begin(&history, table, branch, lib, store);
+	if (request->version.given)
+		item = lance_history_find(&history, (uint64)request->version.value);
+	else if (detailed || branch != NULL)
+		item = lance_history_latest(&history);
+	if (item == NULL && (request->version.given || branch != NULL))
+		lance_version_missing(&history, &request->id, request->version.given ? request->version.value : 0);
+	if (detailed || request->check_declared == LANCE_BOOL_TRUE)
+		response->is_only_declared =
+			item == NULL && lance_history_only_declared(table, lib, store) ? LANCE_BOOL_TRUE : LANCE_BOOL_FALSE;
+	if (detailed)
+	{
+		response->table = table->name;
+		lance_table_namespace_path(table->namespace_id, &response->namespace_id);
+		if (item != NULL)
+		{
+			response->version = (LanceOptionalInt){.given = true, .value = (int64)item->version};
+			copy_details(&history, item, response);
+		}
+	}
+	lance_library_destroy(lib);
+}
+
+void
+lance_op_describe_table(const LanceDescribeTableRequest *request, LanceDescribeTableResponse *response)
+{
+	LanceTableRow *table;
+
+	memset(response, 0, sizeof(*response));
+	lance_check_table_id(&request->id);
+	check_request(request);
+	table = lance_catalog_find_table(&request->id, LANCE_LOCK_NONE);
+	if (table == NULL)
+		lance_table_missing(&request->id);
+	response->location = table->location;
+	response->properties = table->properties;
+	response->managed_versioning = table->managed ? LANCE_BOOL_TRUE : LANCE_BOOL_FALSE;
+	lance_place_client_options(lance_place_profile_of(table), &response->storage_options);
+	if (request->with_table_uri == LANCE_BOOL_TRUE)
+		response->table_uri = lance_place_uri(table->location);
+	if (request->version.given || (request->branch != NULL && request->branch[0] != '\0') ||
+		request->load_detailed_metadata == LANCE_BOOL_TRUE || request->check_declared == LANCE_BOOL_TRUE)
+		look_into_store(request, table, response);
+}

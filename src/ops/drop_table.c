@@ -1,0 +1,45 @@
+/*
+ * drop_table.c
+ *	  DropTable and DeregisterTable. Drop has the files removed once the transaction has committed; deregister leaves them.
+ */
+#include "postgres.h"
+
+#include "catalog/cleanup.h"
+#include "catalog/entry.h"
+#include "ops/check.h"
+#include "ops/table.h"
+
+/* Lock the table and remove its rows. */
+static LanceTableRow *
+forget(const LanceId *id)
+{
+	LanceTableRow *table;
+
+	lance_check_table_id(id);
+	table = lance_catalog_find_table(id, LANCE_LOCK_UPDATE);
+	if (table == NULL)
+		lance_table_missing(id);
+	lance_entry_remove(table->table_id);
+	return table;
+}
+
+void
+lance_op_deregister_table(const LanceDeregisterTableRequest *request, LanceDeregisterTableResponse *response)
+{
+	LanceTableRow *table = forget(&request->id);
+
+	response->id = request->id;
+	response->location = table->location;
+	response->properties = table->properties;
+}
+
+void
+lance_op_drop_table(const LanceDropTableRequest *request, LanceDropTableResponse *response)
+{
+	LanceTableRow *table = forget(&request->id);
+
+	lance_cleanup_queue_location(table->location, table->server_name);
+	response->id = request->id;
+	response->location = table->location;
+	response->properties = table->properties;
+}

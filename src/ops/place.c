@@ -1,0 +1,296 @@
+/*
+ * place.c
+ *	  Storage profiles of namespaces and locations of tables.
+ */
+#include "postgres.h"
+
+#include "catalog/entry.h"
+#include "catalog/table_entry.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "ops/check.h"
+#include "ops/place.h"
+#include "pg/errcodes.h"
+#include "pg/guc.h"
+#include "pg/report.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+
+/* A directory name keeps so much of a name; the random part makes it unique. */
+#define NAME_BYTES 48
+
+/* All directories of namespaces together: deep paths are cut short, since stores and file systems limit keys. */
+#define PATH_BYTES 256
+
+static const char *
+property(const LanceProperties *properties, const char *key)
+{
+	for (int i = 0; i < properties->count; i++)
+	{
+		if (strcmp(properties->items[i].key, key) == 0)
+			return properties->items[i].value;
+	}
+	return NULL;
+}
+
+static bool
+boolean_property(const char *value)
+{
+	bool result;
+
+	if (!parse_bool(value, &result))
+		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT),
+						errmsg("invalid value for property \"%s\": \"%s\"", LANCE_PROPERTY_MANAGED, value),
+						errhint("Valid values are \"true\" and \"false\".")));
+	return result;
+}
+
+static LanceProfile *
+profile_by_name(const char *server_name)
+{
+	if (!OidIsValid(get_foreign_server_oid(server_name, true)))
+		ereport(ERROR,
+				(lance_errcode(LANCE_INVALID_INPUT), errmsg("storage profile \"%s\" does not exist", server_name),
+				 errhint("Create it with CREATE SERVER ... FOREIGN DATA WRAPPER lance_fdw.")));
+	return lance_profile_get(server_name, GetUserId());
+}
+
+void
+lance_place_check_properties(const LanceProperties *properties)
+{
+	const char *server_name = property(properties, LANCE_PROPERTY_SERVER);
+	const char *managed = property(properties, LANCE_PROPERTY_MANAGED);
+
+	if (managed != NULL)
+		(void)boolean_property(managed);
+	if (server_name != NULL)
+	{
+		LanceProfile *profile = profile_by_name(server_name);
+
+		if (pg_foreign_server_aclcheck(profile->server_oid, GetUserId(), ACL_USAGE) != ACLCHECK_OK)
+			ereport(ERROR, (lance_errcode(LANCE_PERMISSION_DENIED),
+							errmsg("permission denied for storage profile \"%s\"", server_name),
+							errhint("Grant USAGE ON FOREIGN SERVER to the role.")));
+	}
+}
+
+LanceProfile *
+lance_place_profile(int64 namespace_id)
+{
+	char *server_name = lance_entry_inherited_property(namespace_id, LANCE_PROPERTY_SERVER);
+
+	if (server_name == NULL)
+		server_name = lance_guc_default_server;
+	if (server_name == NULL || server_name[0] == '\0')
+		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("the namespace has no storage profile"),
+						errhint("Set %s, or the property \"%s\" when creating the namespace.",
+								"lance_catalog.default_server", LANCE_PROPERTY_SERVER)));
+	return profile_by_name(server_name);
+}
+
+LanceProfile *
+lance_place_profile_of(const LanceTableRow *table)
+{
+	return profile_by_name(table->server_name);
+}
+
+bool
+lance_place_managed(int64 namespace_id, const LanceProperties *properties, const LanceProfile *profile)
+{
+	const char *value = property(properties, LANCE_PROPERTY_MANAGED);
+
+	if (value == NULL)
+		value = lance_entry_inherited_property(namespace_id, LANCE_PROPERTY_MANAGED);
+	return value != NULL ? boolean_property(value) : profile->managed_versioning;
+}
+
+/* ---- locations */
+
+static bool
+is_local(const char *uri)
+{
+	return uri[0] == '/' || strncmp(uri, "file://", 7) == 0;
+}
+
+/* The one spelling that the catalog stores: an absolute path, or the store's own URI. */
+static char *
+canonical(const LncStore *store, const char *uri)
+{
+	return is_local(uri) ? psprintf("/%s", lnc_store_object_root(store)) : pstrdup(lnc_store_uri(store));
+}
+
+static char *
+canonical_root(const LanceProfile *profile)
+{
+	LanceLibrary *lib = lance_library_create(CurrentMemoryContext);
+	char *root = canonical(lance_profile_open(lib, profile, profile->root), profile->root);
+
+	lance_library_destroy(lib);
+	return root;
+}
+
+/*
+ * At most NAME_BYTES letters of a name that every store and URI takes as they are. Dots are for tables only: a
+ * namespace's directory never looks like a table's, which ends in ".lance".
+ */
+static void
+append_safe(StringInfo path, const char *name, bool dots)
+{
+	for (int i = 0; name[i] != '\0' && i < NAME_BYTES; i++)
+	{
+		unsigned char c = name[i];
+		bool safe = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+					(i > 0 && (c == '-' || (dots && c == '.')));
+
+		appendStringInfoChar(path, safe ? c : '_');
+	}
+}
+
+char *
+lance_place_fresh(const LanceId *table_id, const LanceProfile *profile)
+{
+	StringInfoData path;
+	int start;
+	unsigned char random[8];
+
+	if (!pg_strong_random(random, sizeof(random)))
+		ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate random numbers")));
+	initStringInfo(&path);
+	appendStringInfo(&path, "%s/", canonical_root(profile));
+	start = path.len;
+	for (int i = 0; i < table_id->nparts - 1 && path.len - start < PATH_BYTES; i++)
+	{
+		append_safe(&path, table_id->parts[i], false);
+		appendStringInfoChar(&path, '/');
+	}
+	append_safe(&path, lance_id_name(table_id), true);
+	appendStringInfoChar(&path, '-');
+	for (int i = 0; i < (int)sizeof(random); i++)
+		appendStringInfo(&path, "%02x", random[i]);
+	appendStringInfoString(&path, ".lance");
+	return path.data;
+}
+
+static void
+refuse_location(const char *location, const char *detail)
+{
+	ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("invalid location \"%s\"", location),
+					errdetail("%s", detail)));
+}
+
+/* No part may be empty, "." or ".."; percent-encoded ones are refused with them, since some clients decode. */
+static void
+check_parts(const char *location, const char *path)
+{
+	while (*path != '\0')
+	{
+		size_t length = strcspn(path, "/");
+		char *part = pnstrdup(path, length);
+
+		if (length == 0)
+			refuse_location(location, "It has an empty part.");
+		if (strcmp(part, ".") == 0 || strcmp(part, "..") == 0 || pg_strncasecmp(part, "%2e", 3) == 0)
+			refuse_location(location, "It has a part \".\" or \"..\".");
+		path += length;
+		if (*path == '/')
+			path++;
+	}
+}
+
+char *
+lance_place_given(const char *location, const LanceProfile *profile)
+{
+	char *root = canonical_root(profile);
+	char *uri = pstrdup(location);
+	size_t length = strlen(uri);
+	LanceLibrary *lib;
+	char *result;
+
+	while (length > 1 && uri[length - 1] == '/')
+		uri[--length] = '\0';
+	if (uri[0] == '\0')
+		refuse_location(location, "It is empty.");
+	for (const char *p = uri; *p != '\0'; p++)
+	{
+		if ((unsigned char)*p < 0x20 || *p == 0x7f || *p == '?' || *p == '#' || *p == '*')
+			refuse_location(location, "Control characters and \"?\", \"#\" and \"*\" are not allowed.");
+	}
+	if (uri[0] == '/')
+		check_parts(location, uri + 1);
+	else if (strstr(uri, "://") != NULL)
+		check_parts(location, strncmp(uri, "file:///", 8) == 0 ? uri + 8 : strstr(uri, "://") + 3);
+	else
+	{
+		check_parts(location, uri);
+		uri = psprintf("%s/%s", root, uri);
+	}
+	if (is_local(uri) != is_local(root))
+		refuse_location(location, psprintf("The namespace's storage lies at \"%s\".", root));
+	lib = lance_library_create(CurrentMemoryContext);
+	result = canonical(lance_profile_open(lib, profile, uri), uri);
+	lance_library_destroy(lib);
+	if (strcmp(result, root) == 0)
+		refuse_location(location, "It is the root of the storage profile itself.");
+	return result;
+}
+
+void
+lance_place_claim(int64 table_id, const char *location, const LanceProfile *profile, bool managed,
+				  bool chosen_by_caller)
+{
+	bool dropped;
+	char *other;
+
+	lance_table_lock_locations(chosen_by_caller);
+	other = lance_table_overlap(location, &dropped);
+	if (other != NULL)
+		ereport(ERROR,
+				(lance_errcode(LANCE_INVALID_INPUT), errmsg("location \"%s\" is in use", location),
+				 dropped ? errdetail("The files of a dropped table at \"%s\" are still being removed.", other)
+						 : errdetail("It overlaps with the table at \"%s\".", other)));
+	lance_table_insert(table_id, location, profile->server_name, managed);
+}
+
+void
+lance_place_client_options(const LanceProfile *profile, LanceProperties *out)
+{
+	const char **keys;
+	const char **values;
+
+	out->given = true;
+	out->count = lance_profile_client_options(profile, &keys, &values);
+	out->items = palloc((out->count + 1) * sizeof(LanceProperty));
+	for (int i = 0; i < out->count; i++)
+	{
+		out->items[i].key = pstrdup(keys[i]);
+		out->items[i].value = pstrdup(values[i]);
+	}
+}
+
+char *
+lance_place_uri(const char *location)
+{
+	StringInfoData uri;
+
+	if (!is_local(location))
+		return pstrdup(location);
+	initStringInfo(&uri);
+	appendStringInfoString(&uri, "file://");
+	for (const char *p = location; *p != '\0'; p++)
+	{
+		unsigned char c = *p;
+
+		if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+			strchr("/_.-~$=,+@", c) != NULL)
+			appendStringInfoChar(&uri, c);
+		else
+			appendStringInfo(&uri, "%%%02X", c);
+	}
+	return uri.data;
+}
+
+LncStore *
+lance_place_open(LanceLibrary *lib, const LanceTableRow *table)
+{
+	return lance_profile_open(lib, lance_place_profile_of(table), table->location);
+}
