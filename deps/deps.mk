@@ -28,7 +28,7 @@ deps: $(NANOARROW_STAMP) $(NANOARROW_CONFIG)
 
 $(BUILD)/deps/download/nanoarrow-$(NANOARROW_VERSION).tar.gz: deps/nanoarrow.txt
 	@mkdir -p $(@D)
-	PYTHONPATH=deps/pip $(PYTHON) -m pip download --quiet --no-deps --no-binary nanoarrow --no-build-isolation \
+	PYTHONPATH=$(CURDIR)/deps/pip $(PYTHON) -m pip download --quiet --no-deps --no-binary nanoarrow --no-build-isolation \
 		--require-hashes -d $(@D) -r deps/nanoarrow.txt
 	@touch $@
 

@@ -17,7 +17,7 @@ lnc_context_init(LncContext *ctx, const struct LncEnv *env)
 }
 
 LncCode
-lnc_fail(LncContext *ctx, LncCode code, const char *fmt, ...)
+(lnc_fail)(LncContext *ctx, LncCode code, const char *fmt, ...)
 {
 	va_list args;
 

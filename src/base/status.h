@@ -57,6 +57,14 @@ extern void lnc_context_init(LncContext *ctx, const struct LncEnv *env);
 
 /* Record an error and return its code, so that "return lnc_fail(...)" reads naturally. */
 extern LncCode lnc_fail(LncContext *ctx, LncCode code, const char *fmt, ...) LNC_PRINTF(3, 4);
+/* The same, in a form that shows the compiler which code comes back, and so that it is no success. */
+static inline LncCode
+lnc_failed(LncCode recorded, LncCode code)
+{
+	(void) recorded;
+	return code;
+}
+#define lnc_fail(ctx, code, ...) lnc_failed(lnc_fail(ctx, code, __VA_ARGS__), code)
 
 /* Add a sentence to the detail of the error just recorded (appended when there is one already). */
 extern void lnc_detail(LncContext *ctx, const char *fmt, ...) LNC_PRINTF(2, 3);

@@ -32,19 +32,19 @@ env_alloc(void *state, size_t size)
 
 	if (size > MaxAllocHugeSize - 2 * LANCE_ALIGNMENT)
 		return NULL;
-	raw = MemoryContextAllocExtended((MemoryContext) state, size + 2 * LANCE_ALIGNMENT,
+	raw = MemoryContextAllocExtended((MemoryContext)state, size + 2 * LANCE_ALIGNMENT,
 									 MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
 	if (raw == NULL)
 		return NULL;
-	aligned = (char *) TYPEALIGN(LANCE_ALIGNMENT, raw + sizeof(char *));
-	((char **) aligned)[-1] = raw;
+	aligned = (char *)TYPEALIGN(LANCE_ALIGNMENT, raw + sizeof(char *));
+	((char **)aligned)[-1] = raw;
 	return aligned;
 }
 
 static void
 env_release(void *state, void *ptr)
 {
-	pfree(((char **) ptr)[-1]);
+	pfree(((char **)ptr)[-1]);
 }
 
 static bool
@@ -87,7 +87,7 @@ lance_library_create(MemoryContext parent)
 	LanceLibraryState *state = MemoryContextAllocZero(memory, sizeof(*state));
 
 	state->memory = memory;
-	state->env = (LncEnv) {
+	state->env = (LncEnv){
 		.alloc = env_alloc,
 		.release = env_release,
 		.interrupted = env_interrupted,
@@ -107,5 +107,5 @@ lance_library_create(MemoryContext parent)
 void
 lance_library_destroy(LanceLibrary *library)
 {
-	MemoryContextDelete(((LanceLibraryState *) library)->memory);
+	MemoryContextDelete(((LanceLibraryState *)library)->memory);
 }

@@ -42,7 +42,7 @@ check_allowed_local_roots(char **newval, void **extra, GucSource source)
 		GUC_check_errdetail("List syntax is invalid.");
 		ok = false;
 	}
-	foreach(lc, folders)
+	foreach (lc, folders)
 	{
 		const char *folder = lfirst(lc);
 
@@ -65,19 +65,19 @@ define_storage(void)
 							   "A comma-separated list of absolute paths; empty allows none.",
 							   &lance_guc_allowed_local_roots, "", PGC_SUSET, GUC_LIST_INPUT,
 							   check_allowed_local_roots, NULL, NULL);
-	DefineCustomStringVariable("lance_catalog.default_server",
-							   "Foreign server whose root new namespaces use when neither they nor a parent name one.",
-							   NULL, &lance_guc_default_server, "", PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("lance_catalog.store_connect_timeout",
-							"Time to wait for a connection to an object store.", NULL,
-							&lance_guc_store_connect_timeout, 5000, 100, 600000, PGC_USERSET, GUC_UNIT_MS, NULL, NULL,
-							NULL);
+	DefineCustomStringVariable(
+		"lance_catalog.default_server",
+		"Foreign server whose root new namespaces use when neither they nor a parent name one.", NULL,
+		&lance_guc_default_server, "", PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable(
+		"lance_catalog.store_connect_timeout", "Time to wait for a connection to an object store.", NULL,
+		&lance_guc_store_connect_timeout, 5000, 100, 600000, PGC_USERSET, GUC_UNIT_MS, NULL, NULL, NULL);
 	DefineCustomIntVariable("lance_catalog.store_retries", "How often a failed storage request is tried again.",
 							"Tries are spaced by a growing, random pause.", &lance_guc_store_retries, 5, 0, 100,
 							PGC_USERSET, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("lance_catalog.store_timeout",
-							"Time without a byte moved after which a storage transfer is tried again.", NULL,
-							&lance_guc_store_timeout, 20000, 100, 3600000, PGC_USERSET, GUC_UNIT_MS, NULL, NULL, NULL);
+	DefineCustomIntVariable(
+		"lance_catalog.store_timeout", "Time without a byte moved after which a storage transfer is tried again.",
+		NULL, &lance_guc_store_timeout, 20000, 100, 3600000, PGC_USERSET, GUC_UNIT_MS, NULL, NULL, NULL);
 }
 
 /*
@@ -93,8 +93,8 @@ define_rest(void)
 							   "Role that REST requests without an API key act as.",
 							   "Empty refuses such requests with status 401.", &lance_guc_rest_anonymous_role, "",
 							   PGC_SIGHUP, GUC_SUPERUSER_ONLY, NULL, NULL, NULL);
-	DefineCustomStringVariable("lance_catalog.rest_database", "Database whose catalog the REST server serves.", NULL,
-							   &lance_guc_rest_database, "postgres", startup, 0, NULL, NULL, NULL);
+	DefineCustomStringVariable("lance_catalog.rest_database", "Database whose catalog the REST server serves.",
+							   NULL, &lance_guc_rest_database, "postgres", startup, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("lance_catalog.rest_idle_timeout",
 							"Time after which an idle or stalled REST connection is closed.", "0 keeps it open.",
 							&lance_guc_rest_idle_timeout, 60, 0, 86400, startup, GUC_UNIT_S, NULL, NULL, NULL);

@@ -5,21 +5,22 @@
 #ifndef LANCE_PG_GUC_H
 #define LANCE_PG_GUC_H
 
-extern char *lance_guc_default_server;		 /* storage profile of namespaces that name none */
-extern char *lance_guc_allowed_local_roots;	 /* comma-separated folders that roots may lie in without pg_read_server_files */
-extern int lance_guc_store_retries;			 /* tries after a failed storage request */
-extern int lance_guc_store_timeout;			 /* ms without a byte before a transfer is retried */
-extern int lance_guc_store_connect_timeout;	 /* ms */
+extern char *lance_guc_default_server; /* storage profile of namespaces that name none */
+extern char
+	*lance_guc_allowed_local_roots; /* comma-separated folders that roots may lie in without pg_read_server_files */
+extern int lance_guc_store_retries; /* tries after a failed storage request */
+extern int lance_guc_store_timeout; /* ms without a byte before a transfer is retried */
+extern int lance_guc_store_connect_timeout; /* ms */
 
 extern char *lance_guc_rest_listen_addresses;
 extern int lance_guc_rest_port;
-extern int lance_guc_rest_workers;			/* 0: no REST server */
+extern int lance_guc_rest_workers; /* 0: no REST server */
 extern char *lance_guc_rest_database;
 extern char *lance_guc_rest_anonymous_role; /* empty: a request without a key is refused */
-extern int lance_guc_rest_max_body_size;	/* kB */
-extern int lance_guc_rest_max_connections;	/* per worker */
+extern int lance_guc_rest_max_body_size;    /* kB */
+extern int lance_guc_rest_max_connections;  /* per worker */
 extern int lance_guc_rest_max_connections_per_address;
-extern int lance_guc_rest_idle_timeout;		/* seconds */
+extern int lance_guc_rest_idle_timeout;      /* seconds */
 extern int lance_guc_rest_statement_timeout; /* ms; 0: none */
 
 /* Define all settings and reserve the prefix. Those of the REST server need preloading to take effect. */

@@ -44,7 +44,7 @@ has_control_character(const char *value)
 {
 	for (const char *p = value; *p != '\0'; p++)
 	{
-		if ((unsigned char) *p < 0x20 || *p == 0x7f)
+		if ((unsigned char)*p < 0x20 || *p == 0x7f)
 			return true;
 	}
 	return false;
@@ -105,15 +105,16 @@ check_endpoint(const char *name, const char *value)
 		host = value + 8;
 	if (host == NULL || *host == '\0' || *host == '/' || has_control_character(value) ||
 		strpbrk(host, "@?# \"\\") != NULL || (strchr(host, '/') != NULL && strcmp(strchr(host, '/'), "/") != 0))
-		ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
-						errmsg("invalid value for option \"%s\"", name),
-						errhint("An endpoint is \"https://host\" or \"http://host:port\", without user or path.")));
+		ereport(ERROR,
+				(errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE), errmsg("invalid value for option \"%s\"", name),
+				 errhint("An endpoint is \"https://host\" or \"http://host:port\", without user or path.")));
 }
 
 static void
 check_region(const char *value)
 {
-	if (*value == '\0' || strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != strlen(value))
+	if (*value == '\0' ||
+		strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != strlen(value))
 		ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
 						errmsg("invalid value for option \"%s\": \"%s\"", "region", value),
 						errhint("A region is made of letters, digits and hyphens, as in \"eu-central-1\".")));
@@ -136,10 +137,10 @@ check_secret(const char *name, const char *value)
 {
 	for (const char *p = value; *p != '\0'; p++)
 	{
-		if ((unsigned char) *p <= 0x20 || (unsigned char) *p >= 0x7f)
-			ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
-							errmsg("invalid value for option \"%s\"", name),
-							errdetail("Blanks and letters other than printable ASCII are not allowed.")));
+		if ((unsigned char)*p <= 0x20 || (unsigned char)*p >= 0x7f)
+			ereport(ERROR,
+					(errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE), errmsg("invalid value for option \"%s\"", name),
+					 errdetail("Blanks and letters other than printable ASCII are not allowed.")));
 	}
 	if (*value == '\0')
 		ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
@@ -176,7 +177,7 @@ is_lance_wrapper(Oid fdwid)
 	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(handler));
 	if (!HeapTupleIsValid(tuple))
 		return false;
-	if (((Form_pg_proc) GETSTRUCT(tuple))->prolang == ClanguageId)
+	if (((Form_pg_proc)GETSTRUCT(tuple))->prolang == ClanguageId)
 	{
 		bool isnull;
 		Datum symbol = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosrc, &isnull);
@@ -191,7 +192,8 @@ is_lance_wrapper(Oid fdwid)
 static List *
 user_mapping_options(Oid server_oid, Oid userid)
 {
-	HeapTuple tuple = SearchSysCache2(USERMAPPINGUSERSERVER, ObjectIdGetDatum(userid), ObjectIdGetDatum(server_oid));
+	HeapTuple tuple =
+		SearchSysCache2(USERMAPPINGUSERSERVER, ObjectIdGetDatum(userid), ObjectIdGetDatum(server_oid));
 	List *options = NIL;
 	Datum datum;
 	bool isnull;
@@ -255,9 +257,9 @@ resolve(ForeignServer *server, Oid userid)
 	profile->userid = userid;
 	profile->conditional_put = true;
 	profile->managed_versioning = true;
-	foreach(lc, server->options)
+	foreach (lc, server->options)
 		apply_option(profile, lfirst(lc));
-	foreach(lc, user_mapping_options(server->serverid, userid))
+	foreach (lc, user_mapping_options(server->serverid, userid))
 		apply_option(profile, lfirst(lc));
 	if (profile->root == NULL)
 		ereport(ERROR, (errcode(ERRCODE_FDW_DYNAMIC_PARAMETER_VALUE_NEEDED),
@@ -272,10 +274,11 @@ lance_profile_get(const char *server_name, Oid userid)
 	ForeignServer *server = GetForeignServerByName(server_name, true);
 
 	if (server == NULL || !is_lance_wrapper(server->fdwid))
-		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_OBJECT),
-						errmsg("storage profile \"%s\" does not exist", server_name),
-						server == NULL ? errhint("Create it with CREATE SERVER ... FOREIGN DATA WRAPPER lance_fdw.")
-									   : errdetail("There is a server of that name, but of another foreign data wrapper.")));
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("storage profile \"%s\" does not exist", server_name),
+				 server == NULL
+					 ? errhint("Create it with CREATE SERVER ... FOREIGN DATA WRAPPER lance_fdw.")
+					 : errdetail("There is a server of that name, but of another foreign data wrapper.")));
 	return resolve(server, userid);
 }
 
@@ -346,7 +349,7 @@ in_allowed_local_roots(const char *path)
 		!SplitDirectoriesString(pstrdup(lance_guc_allowed_local_roots), ',', &folders))
 		return false;
 	real = resolved_path(path);
-	foreach(lc, folders)
+	foreach (lc, folders)
 	{
 		if (lies_in(real, resolved_path(lfirst(lc))))
 			return true;
@@ -394,18 +397,19 @@ open_checked(LanceLibrary *lib, const LanceProfile *profile, const char *uri, bo
 						errhint("A location is \"s3://bucket/path\" or \"file:///absolute/path\".")));
 	store = open_at(lib, profile, uri);
 	inside = lies_in(lnc_store_uri(store), lnc_store_uri(open_at(lib, profile, profile->root)));
-	if (!inside && (write || !(is_local(uri) ? may_use_server_files(profile->userid, false)
-											 : superuser_arg(profile->userid))))
-		ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-						errmsg("location \"%s\" lies outside the root of server \"%s\"", uri, profile->server_name)));
+	if (!inside &&
+		(write || !(is_local(uri) ? may_use_server_files(profile->userid, false) : superuser_arg(profile->userid))))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("location \"%s\" lies outside the root of server \"%s\"", uri, profile->server_name)));
 	if (is_local(uri) && !may_use_server_files(profile->userid, write) &&
 		!(inside && may_use_server_files(profile->owner, write)) &&
 		!in_allowed_local_roots(psprintf("/%s", lnc_store_object_root(store))))
-		ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-						errmsg("permission denied for local folder \"%s\"", uri),
-						errhint("Local storage needs a server owned by a superuser, membership in %s, or a folder in %s.",
-								write ? "pg_read_server_files and pg_write_server_files" : "pg_read_server_files",
-								"lance_catalog.allowed_local_roots")));
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("permission denied for local folder \"%s\"", uri),
+				 errhint("Local storage needs a server owned by a superuser, membership in %s, or a folder in %s.",
+						 write ? "pg_read_server_files and pg_write_server_files" : "pg_read_server_files",
+						 "lance_catalog.allowed_local_roots")));
 	return store;
 }
 

@@ -31,18 +31,18 @@ extern void lance_profile_check_option(const LanceOptionRule *rule, const char *
 typedef struct LanceProfile
 {
 	Oid server_oid;
-	Oid owner;	/* of the server */
+	Oid owner;  /* of the server */
 	Oid userid; /* the role that the profile was resolved for, and whose rights count when a store is opened */
 	char *server_name;
-	char *root;			   /* canonical, without trailing slash */
-	char *endpoint;		   /* NULL: AWS's own, or local */
+	char *root;            /* canonical, without trailing slash */
+	char *endpoint;        /* NULL: AWS's own, or local */
 	char *client_endpoint; /* endpoint told to clients; NULL: endpoint */
 	char *region;
 	bool allow_http;
 	bool virtual_hosted;
-	bool conditional_put;	 /* default true */
+	bool conditional_put;    /* default true */
 	bool managed_versioning; /* default true */
-	char *access_key_id;	 /* of the user mapping; NULL: none */
+	char *access_key_id;     /* of the user mapping; NULL: none */
 	char *secret_access_key;
 	char *session_token;
 } LanceProfile;

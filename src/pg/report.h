@@ -11,11 +11,11 @@
 extern void lance_report(const LncContext *ctx) pg_attribute_noreturn();
 
 /* Throw unless code is LNC_OK. Use as: lance_check(&lib->ctx, lnc_store_open(&lib->ctx, …)). */
-#define lance_check(ctx, expr)       \
-	do                               \
-	{                                \
-		if ((expr) != LNC_OK)        \
-			lance_report(ctx);       \
+#define lance_check(ctx, expr) \
+	do                         \
+	{                          \
+		if ((expr) != LNC_OK)  \
+			lance_report(ctx); \
 	} while (0)
 
 #endif

@@ -96,7 +96,7 @@ lance_wake_register(int worker)
 	if (worker < 0 || worker >= wake_area->nworkers)
 		ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("worker number %d is out of range", worker)));
 	if (my_worker < 0)
-		before_shmem_exit(wake_withdraw, (Datum) 0);
+		before_shmem_exit(wake_withdraw, (Datum)0);
 	my_worker = worker;
 	set_latch_of(worker, MyLatch);
 }

@@ -1,0 +1,104 @@
+/*
+ * ddl.c
+ *	  Definitions of foreign tables made from a dataset's schema.
+ */
+#include "postgres.h"
+
+#include "catalog/heap.h"
+#include "fdw/ddl.h"
+#include "mb/pg_wchar.h"
+#include "utils/builtins.h"
+
+static bool
+name_taken(const LanceColumnDef *columns, int count, const char *name)
+{
+	if (SystemAttributeByName(name) != NULL)
+		return true;
+	for (int i = 0; i < count; i++)
+	{
+		if (strcmp(columns[i].attname, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* name cut to what an identifier holds, with a number behind it when that is taken. */
+static char *
+free_attname(const LanceColumnDef *columns, int count, const char *name)
+{
+	int length = (int)strlen(name);
+	char *result = pnstrdup(name, pg_mbcliplen(name, length, NAMEDATALEN - 1));
+
+	for (int n = 1; *result == '\0' || name_taken(columns, count, result); n++)
+	{
+		char *suffix = psprintf("_%d", n);
+
+		result =
+			psprintf("%.*s%s", pg_mbcliplen(name, length, NAMEDATALEN - 1 - (int)strlen(suffix)), name, suffix);
+	}
+	return result;
+}
+
+LanceColumnDef *
+lance_ddl_columns(const LncDataset *dataset, const char *table_name, int *count)
+{
+	LanceColumnDef *columns = palloc0((dataset->schema.nfields + 1) * sizeof(*columns));
+
+	*count = 0;
+	for (int32 i = 0; i < dataset->schema.nfields; i++)
+	{
+		const LncField *field = &dataset->schema.fields[i];
+		LanceColumnDef *column = &columns[*count];
+
+		column->column_name = pg_any_to_server(field->name, (int)strlen(field->name), PG_UTF8);
+		if (!lance_type_to_pg(field, &column->type))
+		{
+			ereport(NOTICE, (errmsg("column \"%s\" of table \"%s\" is left out", column->column_name, table_name),
+							 errdetail("Type %s is not supported.", lance_type_display(field))));
+			continue;
+		}
+		column->attname = free_attname(columns, *count, column->column_name);
+		column->not_null = !field->nullable;
+		(*count)++;
+	}
+	return columns;
+}
+
+void
+lance_ddl_append_column(StringInfo sql, const LanceColumnDef *column)
+{
+	appendStringInfo(sql, "%s %s", quote_identifier(column->attname), lance_type_ddl_name(&column->type));
+	if (strcmp(column->attname, column->column_name) != 0)
+		appendStringInfo(sql, " OPTIONS (column_name %s)", quote_literal_cstr(column->column_name));
+	if (column->not_null)
+		appendStringInfoString(sql, " NOT NULL");
+}
+
+void
+lance_ddl_append_option(StringInfo sql, bool *first, const char *name, const char *value)
+{
+	if (value == NULL)
+		return;
+	appendStringInfo(sql, "%s%s %s", *first ? "" : ", ", quote_identifier(name), quote_literal_cstr(value));
+	*first = false;
+}
+
+char *
+lance_ddl_create_table(const LncDataset *dataset, const char *relation, const char *table_name, const char *server,
+					   const char *options)
+{
+	StringInfoData sql;
+	LanceColumnDef *columns;
+	int count;
+
+	columns = lance_ddl_columns(dataset, table_name, &count);
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "CREATE FOREIGN TABLE %s (", relation);
+	for (int i = 0; i < count; i++)
+	{
+		appendStringInfoString(&sql, i > 0 ? ", " : "");
+		lance_ddl_append_column(&sql, &columns[i]);
+	}
+	appendStringInfo(&sql, ") SERVER %s OPTIONS (%s)", quote_identifier(server), options);
+	return sql.data;
+}

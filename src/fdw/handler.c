@@ -1,0 +1,29 @@
+/*
+ * handler.c
+ *	  The callbacks that lance_fdw offers. What is left out is refused by the server by name: writes, TRUNCATE.
+ */
+#include "postgres.h"
+
+#include "fdw/scan.h"
+#include "fmgr.h"
+
+PG_FUNCTION_INFO_V1(lance_sql_fdw_handler);
+
+/* lance_fdw_handler() */
+Datum
+lance_sql_fdw_handler(PG_FUNCTION_ARGS)
+{
+	FdwRoutine *routine = makeNode(FdwRoutine);
+
+	routine->GetForeignRelSize = lanceGetForeignRelSize;
+	routine->GetForeignPaths = lanceGetForeignPaths;
+	routine->GetForeignPlan = lanceGetForeignPlan;
+	routine->BeginForeignScan = lanceBeginForeignScan;
+	routine->IterateForeignScan = lanceIterateForeignScan;
+	routine->ReScanForeignScan = lanceReScanForeignScan;
+	routine->EndForeignScan = lanceEndForeignScan;
+	routine->ExplainForeignScan = lanceExplainForeignScan;
+	routine->AnalyzeForeignTable = lanceAnalyzeForeignTable;
+	routine->ImportForeignSchema = lanceImportForeignSchema;
+	PG_RETURN_POINTER(routine);
+}

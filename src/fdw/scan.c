@@ -1,0 +1,207 @@
+/*
+ * scan.c
+ *	  Execution of a scan: batches of the dataset as rows of the foreign table.
+ *
+ * A row's by-reference values are made in the per-tuple context that the executor resets before each row; batches
+ * live in the scan's own memory until the next one is fetched.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "executor/executor.h"
+#include "fdw/scan.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "pg/report.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+
+void
+lance_match_columns(Relation relation, const LncDataset *dataset, List *attnums, LanceColumnSet *out)
+{
+	TupleDesc tupdesc = RelationGetDescr(relation);
+	Oid relid = RelationGetRelid(relation);
+	ListCell *lc;
+
+	out->count = 0;
+	out->nfields = 0;
+	out->columns = palloc0((list_length(attnums) + 1) * sizeof(LanceScanColumn));
+	out->fields = palloc0((list_length(attnums) + 1) * sizeof(int32_t));
+	foreach (lc, attnums)
+	{
+		Form_pg_attribute attr = TupleDescAttr(tupdesc, lfirst_int(lc) - 1);
+		LanceScanColumn *column = &out->columns[out->count];
+		char *name = lance_column_name(relid, attr->attnum, NameStr(attr->attname));
+		int32 field = lnc_dataset_field(dataset, pg_server_to_any(name, (int)strlen(name), PG_UTF8));
+
+		if (field < 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_COLUMN),
+					 errmsg("dataset of foreign table \"%s\" has no column \"%s\"",
+							RelationGetRelationName(relation), name),
+					 errdetail("Version %llu was read.", (unsigned long long)dataset->version),
+					 errhint("Call lance_refresh_table() to follow the dataset, or import the table again.")));
+		column->attr = attr->attnum - 1;
+		lance_converter_init(&column->converter, name, &dataset->schema.fields[field], attr->atttypid,
+							 attr->atttypmod);
+		while (column->part < out->nfields && out->fields[column->part] != field)
+			column->part++;
+		if (column->part == out->nfields)
+			out->fields[out->nfields++] = field;
+		out->count++;
+	}
+}
+
+static void
+scan_error_context(void *arg)
+{
+	errcontext("scan of foreign table \"%s\"", ((LanceScanState *)arg)->relation_name);
+}
+
+void
+lanceBeginForeignScan(ForeignScanState *node, int eflags)
+{
+	EState *estate = node->ss.ps.state;
+	ForeignScan *plan = (ForeignScan *)node->ss.ps.plan;
+	RangeTblEntry *rte = exec_rt_fetch(plan->scan.scanrelid, estate);
+	Relation relation = node->ss.ss_currentRelation;
+	LanceScanState *state = palloc0(sizeof(*state));
+	bool exact;
+
+	node->fdw_state = state;
+	state->options = lance_table_options_get(RelationGetRelid(relation));
+	state->userid = OidIsValid(rte->checkAsUser) ? rte->checkAsUser : GetUserId();
+	state->relation_name = pstrdup(RelationGetRelationName(relation));
+	state->system_columns = plan->fsSystemCol;
+	if ((eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0)
+		return;
+	state->source = lance_source_open(state->options, state->userid, estate);
+	lance_match_columns(relation, state->source->dataset, plan->fdw_private, &state->columns);
+	state->total = lance_source_rows(state->source, &exact);
+	if (!exact)
+		state->total = -1;
+	state->memory = AllocSetContextCreate(estate->es_query_cxt, "lance scan", ALLOCSET_SMALL_SIZES);
+	state->lib = lance_library_create(state->memory);
+}
+
+static void
+start_scan(LanceScanState *state)
+{
+	LncScanSpec spec = {.ncolumns = state->columns.nfields, .columns = state->columns.fields};
+
+	lance_check(&state->lib->ctx,
+				lnc_scan_open(&state->lib->ctx, state->lib->arena, state->source->dataset, &spec, &state->scan));
+}
+
+/* Several scans may read through one store: what it counts during our own calls is ours. */
+static void
+fetch_batch(LanceScanState *state)
+{
+	LncStoreStats before;
+	LncStoreStats after;
+
+	lnc_store_stats(state->source->dataset->store, &before);
+	if (state->scan == NULL)
+		start_scan(state);
+	state->row = 0;
+	state->batch = NULL;
+	lance_check(&state->lib->ctx, lnc_scan_next(&state->lib->ctx, state->scan, &state->batch));
+	lnc_store_stats(state->source->dataset->store, &after);
+	state->requests += after.requests - before.requests;
+	state->bytes_read += after.bytes_read - before.bytes_read;
+	state->batches++;
+	state->finished = state->batch == NULL;
+}
+
+static void
+fill_slot(LanceScanState *state, TupleTableSlot *slot)
+{
+	int natts = slot->tts_tupleDescriptor->natts;
+
+	if (state->columns.count < natts)
+		memset(slot->tts_isnull, true, natts * sizeof(bool));
+	for (int i = 0; i < state->columns.count; i++)
+	{
+		const LanceScanColumn *column = &state->columns.columns[i];
+		const LncColumn *values = &state->batch->columns[column->part];
+		bool isnull = lnc_column_is_null(values, state->row);
+
+		slot->tts_isnull[column->attr] = isnull;
+		if (!isnull)
+			slot->tts_values[column->attr] = lance_convert(&column->converter, values, state->row);
+	}
+	ExecStoreVirtualTuple(slot);
+}
+
+/* Other system columns than tableoid have no meaning here: a row without transaction and without place. */
+static void
+store_heap_tuple(TupleTableSlot *slot)
+{
+	HeapTuple tuple = heap_form_tuple(slot->tts_tupleDescriptor, slot->tts_values, slot->tts_isnull);
+
+	HeapTupleHeaderSetXmin(tuple->t_data, InvalidTransactionId);
+	HeapTupleHeaderSetXmax(tuple->t_data, InvalidTransactionId);
+	HeapTupleHeaderSetCmin(tuple->t_data, InvalidTransactionId);
+	ItemPointerSetInvalid(&tuple->t_self);
+	ItemPointerSetInvalid(&tuple->t_data->t_ctid);
+	ExecStoreHeapTuple(tuple, slot, false);
+}
+
+TupleTableSlot *
+lanceIterateForeignScan(ForeignScanState *node)
+{
+	LanceScanState *state = node->fdw_state;
+	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
+	ErrorContextCallback context = {
+		.previous = error_context_stack,
+		.callback = scan_error_context,
+		.arg = state,
+	};
+
+	ExecClearTuple(slot);
+	error_context_stack = &context;
+	while (!state->finished && (state->batch == NULL || state->row >= state->batch->length))
+	{
+		/* The last batch is kept where it is known to be the last, so that a rescan of a small table costs nothing. */
+		if (state->produced == state->total)
+			state->finished = true;
+		else
+			fetch_batch(state);
+	}
+	if (!state->finished)
+	{
+		fill_slot(state, slot);
+		state->row++;
+		state->produced++;
+		if (state->system_columns)
+			store_heap_tuple(slot);
+	}
+	error_context_stack = context.previous;
+	return slot;
+}
+
+void
+lanceReScanForeignScan(ForeignScanState *node)
+{
+	LanceScanState *state = node->fdw_state;
+
+	if (state->scan != NULL && (state->batches > 1 || state->batch == NULL))
+	{
+		state->batch = NULL;
+		state->batches = 0;
+		lance_check(&state->lib->ctx, lnc_scan_rewind(&state->lib->ctx, state->scan));
+	}
+	state->row = 0;
+	state->produced = 0;
+	state->finished = false;
+}
+
+void
+lanceEndForeignScan(ForeignScanState *node)
+{
+	LanceScanState *state = node->fdw_state;
+
+	if (state->memory != NULL)
+		MemoryContextDelete(state->memory);
+	state->memory = NULL;
+}

@@ -1,0 +1,71 @@
+/*
+ * scan.h
+ *	  State of one foreign scan, and the callbacks of lance_fdw.
+ */
+#ifndef LANCE_FDW_SCAN_H
+#define LANCE_FDW_SCAN_H
+
+#include "commands/explain.h"
+#include "fdw/source.h"
+#include "foreign/fdwapi.h"
+#include "pg/convert.h"
+#include "scan/scan.h"
+
+/* One column of the foreign table that is read. */
+typedef struct LanceScanColumn
+{
+	int attr; /* index into the tuple descriptor */
+	int part; /* index into the batch, and into LanceColumnSet.fields */
+	LanceConverter converter;
+} LanceScanColumn;
+
+/* The columns that a reader wants, and the dataset's fields behind them: two columns may show one field. */
+typedef struct LanceColumnSet
+{
+	int count;
+	LanceScanColumn *columns; /* array of count */
+	int nfields;
+	int32_t *fields; /* array of nfields, indexes into the dataset's schema, distinct */
+} LanceColumnSet;
+
+/*
+ * Match attributes (numbers from 1, in attnums) of a foreign table with the dataset's fields. Throws 42703 naming a
+ * column that the dataset lacks, 42804 when the types differ, 0A000 for types that are not offered.
+ */
+extern void lance_match_columns(Relation relation, const LncDataset *dataset, List *attnums, LanceColumnSet *out);
+
+/* State of a scan, in the query's context. */
+typedef struct LanceScanState
+{
+	LanceTableOptions *options;
+	Oid userid;
+	const char *relation_name; /* for error context */
+	LanceSource *source;       /* lives as long as the query */
+	LanceColumnSet columns;
+	MemoryContext memory; /* holds lib; deleted at the end of the scan */
+	LanceLibrary *lib;
+	LncScan *scan;         /* NULL until the first row is asked for */
+	const LncBatch *batch; /* the batch that rows are taken from; NULL: fetch one */
+	int64 row;             /* next row of the batch */
+	int64 batches;         /* fetched since the start or the last rewind */
+	double produced;       /* rows since the start or the last rewind */
+	double total;          /* rows that the manifest promises, -1 where it does not */
+	bool finished;
+	bool system_columns; /* a system column is asked for */
+	uint64 requests;     /* of this scan's own reads, over all its turns */
+	uint64 bytes_read;
+} LanceScanState;
+
+extern void lanceGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid);
+extern void lanceGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid);
+extern ForeignScan *lanceGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
+										ForeignPath *best_path, List *tlist, List *scan_clauses, Plan *outer_plan);
+extern void lanceBeginForeignScan(ForeignScanState *node, int eflags);
+extern TupleTableSlot *lanceIterateForeignScan(ForeignScanState *node);
+extern void lanceReScanForeignScan(ForeignScanState *node);
+extern void lanceEndForeignScan(ForeignScanState *node);
+extern void lanceExplainForeignScan(ForeignScanState *node, ExplainState *es);
+extern bool lanceAnalyzeForeignTable(Relation relation, AcquireSampleRowsFunc *func, BlockNumber *totalpages);
+extern List *lanceImportForeignSchema(ImportForeignSchemaStmt *stmt, Oid server_oid);
+
+#endif

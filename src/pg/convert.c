@@ -1,0 +1,583 @@
+/*
+ * convert.c
+ *	  Values of a column batch as Datums: one function a type, chosen once a scan.
+ *
+ * Times finer than a microsecond are cut to the microsecond before (towards minus infinity), as PostgreSQL has no
+ * finer ones. What lies outside a type's range is an error, never a wrapped value.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type_d.h"
+#include "common/int.h"
+#include "datatype/timestamp.h"
+#include "mb/pg_wchar.h"
+#include "pg/convert.h"
+#include "pg/types.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/float.h"
+#include "utils/memutils.h"
+#include "utils/numeric.h"
+#include "utils/timestamp.h"
+#include "utils/uuid.h"
+
+#define UNIX_TO_PG_DAYS (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)
+#define UNIX_TO_PG_USECS ((int64)UNIX_TO_PG_DAYS * USECS_PER_DAY)
+#define MSECS_PER_DAY INT64CONST(86400000)
+
+/* Digits of a 256-bit integer, its sign and the end. */
+#define MAX_INTEGER_TEXT 80
+
+static inline int64
+floor_div(int64 value, int64 divisor)
+{
+	int64 quotient = value / divisor;
+
+	return value % divisor < 0 ? quotient - 1 : quotient;
+}
+
+static void
+out_of_range(const LanceConverter *converter, const char *what)
+{
+	ereport(ERROR, (errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE), errmsg("%s out of range", what),
+					errdetail("Column \"%s\" holds a value that PostgreSQL can't represent.", converter->name)));
+}
+
+/* ---- numbers */
+
+/* A fixed-width value; buffers may be borrowed from a page, at any alignment. */
+#define DEFINE_LOAD(ctype)                                                                 \
+	static inline ctype load_##ctype(const LncColumn *column, int64 row)                   \
+	{                                                                                      \
+		ctype value;                                                                       \
+                                                                                           \
+		memcpy(&value, (const char *)column->values + row * sizeof(ctype), sizeof(ctype)); \
+		return value;                                                                      \
+	}
+
+DEFINE_LOAD(int8)
+DEFINE_LOAD(uint8)
+DEFINE_LOAD(int16)
+DEFINE_LOAD(uint16)
+DEFINE_LOAD(int32)
+DEFINE_LOAD(uint32)
+DEFINE_LOAD(int64)
+DEFINE_LOAD(uint64)
+DEFINE_LOAD(float4)
+DEFINE_LOAD(float8)
+
+#define DEFINE_NUMBER(name, ctype, make)                                                             \
+	static Datum convert_##name(const LanceConverter *converter, const LncColumn *column, int64 row) \
+	{                                                                                                \
+		return make(load_##ctype(column, row));                                                      \
+	}
+
+DEFINE_NUMBER(int8, int8, Int16GetDatum)
+DEFINE_NUMBER(uint8, uint8, Int16GetDatum)
+DEFINE_NUMBER(int16, int16, Int16GetDatum)
+DEFINE_NUMBER(uint16, uint16, Int32GetDatum)
+DEFINE_NUMBER(int32, int32, Int32GetDatum)
+DEFINE_NUMBER(uint32, uint32, Int64GetDatum)
+DEFINE_NUMBER(int64, int64, Int64GetDatum)
+DEFINE_NUMBER(float32, float4, Float4GetDatum)
+DEFINE_NUMBER(float64, float8, Float8GetDatum)
+
+static Datum
+convert_bool(const LanceConverter *converter, const LncColumn *column, int64 row)
+{
+	return BoolGetDatum(lnc_bit(column->values, (uint64)row));
+}
+
+/* IEEE 754 binary16: sign, 5 bits of exponent, 10 of fraction. */
+static float4
+half_to_float(uint16 half)
+{
+	int exponent = (half >> 10) & 0x1f;
+	int fraction = half & 0x3ff;
+	float4 value;
+
+	if (exponent == 0)
+		value = ldexpf((float4)fraction, -24);
+	else if (exponent == 0x1f)
+		value = fraction == 0 ? get_float4_infinity() : get_float4_nan();
+	else
+		value = ldexpf((float4)(fraction | 0x400), exponent - 25);
+	return (half & 0x8000) != 0 ? -value : value;
+}
+
+static float4
+bfloat_to_float(uint16 upper)
+{
+	uint32 bits = (uint32)upper << 16;
+	float4 value;
+
+	memcpy(&value, &bits, sizeof(value));
+	return value;
+}
+
+static Datum
+convert_float16(const LanceConverter *converter, const LncColumn *column, int64 row)
+{
+	return Float4GetDatum(half_to_float(load_uint16(column, row)));
+}
+
+static Datum
+convert_bfloat16(const LanceConverter *converter, const LncColumn *column, int64 row)
+{
+	return Float4GetDatum(bfloat_to_float(load_uint16(column, row)));
+}
+
+static Datum
+numeric_from_text(const char *text)
+{
+	return DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+}
+
+static Datum
+convert_uint64(const LanceConverter *converter, const LncColumn *column, int64 row)
+{
+	uint64 value = load_uint64(column, row);
+	char text[MAXINT8LEN + 1];
+
+	if (value <= PG_INT64_MAX)
+		return NumericGetDatum(int64_to_numeric((int64)value));
+	text[pg_ulltoa_n(value, text)] = '\0';
+	return numeric_from_text(text);
+}
+
+/*
+ * The decimal digits of a little-endian two's complement integer of nwords 32-bit words (at most 8), with sign.
+ * Nine digits are split off at a time by long division.
+ */
+static void
+print_wide_integer(const uint8 *bytes, int nwords, char *out)
+{
+	uint32 words[8];
+	uint32 groups[9];
+	int ngroups = 0;
+	bool negative = (bytes[nwords * 4 - 1] & 0x80) != 0;
+	uint64 carry = 1;
+
+	for (int i = 0; i < nwords; i++)
+	{
+		words[i] = lnc_le32(bytes + i * 4);
+		if (negative)
+		{
+			carry += (uint32)~words[i];
+			words[i] = (uint32)carry;
+			carry >>= 32;
+		}
+	}
+	do
+	{
+		uint64 rest = 0;
+
+		while (nwords > 0 && words[nwords - 1] == 0)
+			nwords--;
+		for (int i = nwords - 1; i >= 0; i--)
+		{
+			rest = (rest << 32) | words[i];
+			words[i] = (uint32)(rest / 1000000000);
+			rest %= 1000000000;
+		}
+		groups[ngroups++] = (uint32)rest;
+		while (nwords > 0 && words[nwords - 1] == 0)
+			nwords--;
+	} while (nwords > 0);
+
+	if (negative)
+		*out++ = '-';
+	out += pg_ultoa_n(groups[ngroups - 1], out);
+	for (int i = ngroups - 2; i >= 0; i--)
+		out = pg_ultostr_zeropad(out, groups[i], 9);
+	*out = '\0';
+}
+
+static Datum
+convert_decimal(const LanceConverter *converter, const LncColumn *column, int64 row)
+{
+	int width = converter->type->kind == LNC_TYPE_DECIMAL128 ? 16 : 32;
+	const uint8 *bytes = (const uint8 *)column->values + row * width;
+	int scale = converter->type->scale;
+	int64 low = (int64)lnc_le64(bytes);
+	bool small = true;
+	char digits[MAX_INTEGER_TEXT + 1];
+
+	for (int i = 8; i < width; i++)
+		small = small && bytes[i] == (low < 0 ? 0xff : 0);
+	if (small && scale >= 0)
+		return NumericGetDatum(int64_div_fast_to_numeric(low, scale));
+	print_wide_integer(bytes, width / 4, digits);
+	return numeric_from_text(psprintf("%se%d", digits, -scale));
+}
+
+/* ---- text and bytes */
+
+static int
+value_length(const LanceConverter *converter, const LncColumn *column, int64 row)
+{
+	int64 length = column->offsets[row + 1] - column->offsets[row];
+
+	if (length > (int64)(MaxAllocSize - VARHDRSZ))
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("value of column \"%s\" is too long", converter->name),
+						errdetail("It has %lld bytes, the limit is %lld.", (long long)length,
+								  (long long)(MaxAllocSize - VARHDRSZ))));
+	return (int)length;
+}
+
+static Datum
+convert_binary(const LanceConverter *converter, const LncColumn *column, int64 row)
+{
+	int length = value_length(converter, column, row);
+
+	return PointerGetDatum(cstring_to_text_with_len((const char *)column->data + column->offsets[row], length));
+}
+
+/* Arrow text is UTF-8. NUL is valid there, but not in PostgreSQL. */
+static Datum
+convert_text(const LanceConverter *converter, const LncColumn *column, int64 row)
+{
+	int length = value_length(converter, column, row);
+	const char *value = (const char *)column->data + column->offsets[row];
+	char *converted;
+	text *result;
+
+	if (!pg_verify_mbstr(PG_UTF8, value, length, true))
+		ereport(ERROR, (errcode(ERRCODE_CHARACTER_NOT_IN_REPERTOIRE),
+						errmsg("invalid text in column \"%s\"", converter->name),
+						errdetail("The value is not valid UTF-8 or contains a zero byte.")));
+	if (GetDatabaseEncoding() == PG_UTF8)
+		return PointerGetDatum(cstring_to_text_with_len(value, length));
+	converted = pg_any_to_server(value, length, PG_UTF8);
+	result = cstring_to_text_with_len(converted, converted == value ? length : (int)strlen(converted));
+	return PointerGetDatum(result);
+}
+
+static Datum
+convert_fixed_binary(const LanceConverter *converter, const LncColumn *column, int64 row)
+{
+	int width = converter->type->list_size;
+
+	return PointerGetDatum(cstring_to_text_with_len((const char *)column->values + row * width, width));
+}
+
+static Datum
+convert_uuid(const LanceConverter *converter, const LncColumn *column, int64 row)
+{
+	pg_uuid_t *uuid = palloc(sizeof(*uuid));
+
+	memcpy(uuid->data, (const uint8 *)column->values + row * UUID_LEN, UUID_LEN);
+	return UUIDPGetDatum(uuid);
+}
+
+static Datum
+convert_null(const LanceConverter *converter, const LncColumn *column, int64 row)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED), errmsg("column \"%s\" of type null holds a value", converter->name)));
+}
+
+/* ---- dates and times */
+
+static Datum
+date_datum(const LanceConverter *converter, int64 unix_days)
+{
+	int64 days = unix_days - UNIX_TO_PG_DAYS;
+
+	if (!IS_VALID_DATE(days))
+		out_of_range(converter, "date");
+	return DateADTGetDatum((DateADT)days);
+}
+
+static Datum
+convert_date32(const LanceConverter *converter, const LncColumn *column, int64 row)
+{
+	return date_datum(converter, load_int32(column, row));
+}
+
+static Datum
+convert_date64(const LanceConverter *converter, const LncColumn *column, int64 row)
+{
+	return date_datum(converter, floor_div(load_int64(column, row), MSECS_PER_DAY));
+}
+
+/* False when the result does not fit. */
+static bool
+to_microseconds(int64 value, LncTimeUnit unit, int64 *out)
+{
+	switch (unit)
+	{
+		case LNC_UNIT_SECOND:
+			return !pg_mul_s64_overflow(value, INT64CONST(1000000), out);
+		case LNC_UNIT_MILLI:
+			return !pg_mul_s64_overflow(value, INT64CONST(1000), out);
+		case LNC_UNIT_MICRO:
+			*out = value;
+			return true;
+		case LNC_UNIT_NANO:
+			*out = floor_div(value, 1000);
+			return true;
+	}
+	return false;
+}
+
+static Datum
+convert_timestamp(const LanceConverter *converter, const LncColumn *column, int64 row)
+{
+	int64 value;
+
+	if (!to_microseconds(load_int64(column, row), converter->type->unit, &value) ||
+		pg_sub_s64_overflow(value, UNIX_TO_PG_USECS, &value) || !IS_VALID_TIMESTAMP(value))
+		out_of_range(converter, "timestamp");
+	return TimestampGetDatum(value);
+}
+
+static Datum
+time_datum(const LanceConverter *converter, int64 value)
+{
+	int64 microseconds;
+
+	if (!to_microseconds(value, converter->type->unit, &microseconds) || microseconds < 0 ||
+		microseconds > USECS_PER_DAY)
+		out_of_range(converter, "time");
+	return TimeADTGetDatum(microseconds);
+}
+
+static Datum
+convert_time32(const LanceConverter *converter, const LncColumn *column, int64 row)
+{
+	return time_datum(converter, load_int32(column, row));
+}
+
+static Datum
+convert_time64(const LanceConverter *converter, const LncColumn *column, int64 row)
+{
+	return time_datum(converter, load_int64(column, row));
+}
+
+static Datum
+convert_duration(const LanceConverter *converter, const LncColumn *column, int64 row)
+{
+	Interval *interval = palloc0(sizeof(*interval));
+
+	if (!to_microseconds(load_int64(column, row), converter->type->unit, &interval->time))
+		out_of_range(converter, "interval");
+	return IntervalPGetDatum(interval);
+}
+
+/* ---- fixed-size lists */
+
+/*
+ * Copy item i of the list's items to out, as an array element. Items are fixed-width and pass by value, so that
+ * elements stand side by side without padding.
+ */
+#define DEFINE_ITEMS(name, ctype, etype, expr)                                         \
+	static void copy_##name(const LncColumn *items, int64 first, int count, char *out) \
+	{                                                                                  \
+		etype *elements = (etype *)out;                                                \
+                                                                                       \
+		for (int i = 0; i < count; i++)                                                \
+			elements[i] = expr(load_##ctype(items, first + i));                        \
+	}
+
+DEFINE_ITEMS(int8, int8, int16, (int16))
+DEFINE_ITEMS(uint8, uint8, int16, (int16))
+DEFINE_ITEMS(uint16, uint16, int32, (int32))
+DEFINE_ITEMS(uint32, uint32, int64, (int64))
+DEFINE_ITEMS(float16, uint16, float4, half_to_float)
+DEFINE_ITEMS(bfloat16, uint16, float4, bfloat_to_float)
+
+static void
+copy_bool(const LncColumn *items, int64 first, int count, char *out)
+{
+	for (int i = 0; i < count; i++)
+		out[i] = lnc_bit(items->values, (uint64)(first + i));
+}
+
+#define DEFINE_SAME_ITEMS(width)                                                            \
+	static void copy_same##width(const LncColumn *items, int64 first, int count, char *out) \
+	{                                                                                       \
+		memcpy(out, (const char *)items->values + first * (width), (Size)count * (width));  \
+	}
+
+DEFINE_SAME_ITEMS(2)
+DEFINE_SAME_ITEMS(4)
+DEFINE_SAME_ITEMS(8)
+
+typedef struct ItemRow
+{
+	LncTypeKind kind;
+	Oid element;
+	int size; /* of an element, bytes */
+	void (*copy)(const LncColumn *items, int64 first, int count, char *out);
+} ItemRow;
+
+static const ItemRow item_rows[] = {
+	{LNC_TYPE_BOOL, BOOLOID, 1, copy_bool},         {LNC_TYPE_INT8, INT2OID, 2, copy_int8},
+	{LNC_TYPE_UINT8, INT2OID, 2, copy_uint8},       {LNC_TYPE_INT16, INT2OID, 2, copy_same2},
+	{LNC_TYPE_UINT16, INT4OID, 4, copy_uint16},     {LNC_TYPE_INT32, INT4OID, 4, copy_same4},
+	{LNC_TYPE_UINT32, INT8OID, 8, copy_uint32},     {LNC_TYPE_INT64, INT8OID, 8, copy_same8},
+	{LNC_TYPE_FLOAT16, FLOAT4OID, 4, copy_float16}, {LNC_TYPE_BFLOAT16, FLOAT4OID, 4, copy_bfloat16},
+	{LNC_TYPE_FLOAT32, FLOAT4OID, 4, copy_same4},   {LNC_TYPE_FLOAT64, FLOAT8OID, 8, copy_same8},
+};
+
+static const ItemRow *
+find_item_row(LncTypeKind kind)
+{
+	for (size_t i = 0; i < lengthof(item_rows); i++)
+	{
+		if (item_rows[i].kind == kind)
+			return &item_rows[i];
+	}
+	return NULL;
+}
+
+static bool
+any_item_null(const LncColumn *items, int64 first, int count)
+{
+	if (items->validity == NULL)
+		return false;
+	for (int i = 0; i < count; i++)
+	{
+		if (lnc_column_is_null(items, first + i))
+			return true;
+	}
+	return false;
+}
+
+static Datum
+convert_fixed_list(const LanceConverter *converter, const LncColumn *column, int64 row)
+{
+	const LncColumn *items = &column->children[0];
+	const ItemRow *item = find_item_row(items->type->kind);
+	int count = converter->type->list_size;
+	int64 first = row * (int64)count;
+	bool nulls = any_item_null(items, first, count);
+	Size overhead = nulls ? ARR_OVERHEAD_WITHNULLS(1, count) : ARR_OVERHEAD_NONULLS(1);
+	Size size = overhead + (Size)count * item->size;
+	ArrayType *array;
+
+	if (count == 0)
+		return PointerGetDatum(construct_empty_array(item->element));
+	if (count > MaxArraySize || !AllocSizeIsValid(size))
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("list of column \"%s\" is too long", converter->name),
+						errdetail("It has %d items.", count)));
+	array = palloc(size);
+	memset(array, 0, overhead);
+	array->ndim = 1;
+	array->elemtype = item->element;
+	ARR_DIMS(array)[0] = count;
+	ARR_LBOUND(array)[0] = 1;
+	if (!nulls)
+		item->copy(items, first, count, ARR_DATA_PTR(array));
+	else
+	{
+		char *out = (char *)array + overhead;
+
+		array->dataoffset = (int32)overhead;
+		for (int i = 0; i < count; i++)
+		{
+			if (lnc_column_is_null(items, first + i))
+				continue;
+			ARR_NULLBITMAP(array)[i / 8] |= (bits8)(1 << (i % 8));
+			item->copy(items, first + i, 1, out);
+			out += item->size;
+		}
+		size = (Size)(out - (char *)array);
+	}
+	SET_VARSIZE(array, size);
+	return PointerGetDatum(array);
+}
+
+/* ---- choosing */
+
+typedef Datum (*ConvertFn)(const LanceConverter *converter, const LncColumn *column, int64 row);
+
+static ConvertFn
+convert_function(const LncType *type, Oid pg_type)
+{
+	switch (type->kind)
+	{
+		case LNC_TYPE_NULL:
+			return convert_null;
+		case LNC_TYPE_BOOL:
+			return convert_bool;
+		case LNC_TYPE_INT8:
+			return convert_int8;
+		case LNC_TYPE_INT16:
+			return convert_int16;
+		case LNC_TYPE_INT32:
+			return convert_int32;
+		case LNC_TYPE_INT64:
+			return convert_int64;
+		case LNC_TYPE_UINT8:
+			return convert_uint8;
+		case LNC_TYPE_UINT16:
+			return convert_uint16;
+		case LNC_TYPE_UINT32:
+			return convert_uint32;
+		case LNC_TYPE_UINT64:
+			return convert_uint64;
+		case LNC_TYPE_FLOAT16:
+			return convert_float16;
+		case LNC_TYPE_BFLOAT16:
+			return convert_bfloat16;
+		case LNC_TYPE_FLOAT32:
+			return convert_float32;
+		case LNC_TYPE_FLOAT64:
+			return convert_float64;
+		case LNC_TYPE_UTF8:
+		case LNC_TYPE_LARGE_UTF8:
+			return convert_text;
+		case LNC_TYPE_BINARY:
+		case LNC_TYPE_LARGE_BINARY:
+			return convert_binary;
+		case LNC_TYPE_FIXED_BINARY:
+			return pg_type == UUIDOID ? convert_uuid : convert_fixed_binary;
+		case LNC_TYPE_DATE32:
+			return convert_date32;
+		case LNC_TYPE_DATE64:
+			return convert_date64;
+		case LNC_TYPE_TIME32:
+			return convert_time32;
+		case LNC_TYPE_TIME64:
+			return convert_time64;
+		case LNC_TYPE_TIMESTAMP:
+			return convert_timestamp;
+		case LNC_TYPE_DURATION:
+			return convert_duration;
+		case LNC_TYPE_DECIMAL128:
+		case LNC_TYPE_DECIMAL256:
+			return convert_decimal;
+		case LNC_TYPE_FIXED_LIST:
+			return convert_fixed_list;
+		default:
+			return NULL;
+	}
+}
+
+void
+lance_converter_init(LanceConverter *converter, const char *name, const LncField *field, Oid type, int32 typmod)
+{
+	LancePgType mapped;
+
+	converter->convert = convert_function(&field->type, type);
+	converter->type = &field->type;
+	converter->name = name;
+	if (!lance_type_to_pg(field, &mapped) || converter->convert == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("column \"%s\" has type %s, which is not supported", name, lance_type_display(field))));
+	if (!lance_type_accepts(field, type, typmod))
+		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
+						errmsg("column \"%s\" is declared as %s, but the dataset has %s", name,
+							   format_type_with_typemod(type, typmod), lance_type_display(field)),
+						errdetail("A column of that type reads as %s.",
+								  format_type_with_typemod(mapped.type, mapped.typmod)),
+						errhint("Call lance_refresh_table() to follow the dataset, or declare the column anew.")));
+}

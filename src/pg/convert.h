@@ -1,0 +1,35 @@
+/*
+ * convert.h
+ *	  Values of a column batch as Datums.
+ */
+#ifndef LANCE_PG_CONVERT_H
+#define LANCE_PG_CONVERT_H
+
+#include "column/column.h"
+
+/* How one column's values become Datums; chosen once a scan, see lance_converter_init. */
+typedef struct LanceConverter
+{
+	Datum (*convert)(const struct LanceConverter *converter, const LncColumn *column, int64 row);
+	const LncType *type; /* borrowed from the schema */
+	const char *name;    /* of the column, for messages; borrowed */
+} LanceConverter;
+
+/*
+ * Choose the conversion of a field to a column declared as type and typmod. Throws 0A000 when the field's type is not
+ * offered, 42804 when the column is declared otherwise than lance_type_accepts allows; both name column and types.
+ */
+extern void lance_converter_init(LanceConverter *converter, const char *name, const LncField *field, Oid type,
+								 int32 typmod);
+
+/*
+ * The value of a row that is not NULL. By-reference Datums are palloc'd in the current memory context. Throws 22008,
+ * 22003, 22021 or 54000 when PostgreSQL can't hold the value; the message names the column.
+ */
+static inline Datum
+lance_convert(const LanceConverter *converter, const LncColumn *column, int64 row)
+{
+	return converter->convert(converter, column, row);
+}
+
+#endif
