@@ -61,11 +61,19 @@ LncCode
 lnc_shape_match(LncContext *ctx, LncShape *stored, const LncShape *wanted)
 {
 	uint64_t bytes;
+	bool all_null;
 
 	LNC_REQUIRE(ctx, stored->variable == wanted->variable, "%s values are stored for a column of %s values",
 				stored->variable ? "variable-width" : "fixed-width", wanted->variable ? "variable-width" : "fixed-width");
 	if (stored->variable)
 		return LNC_OK;
+	if (stored->nlists == 0 && wanted->nlists > 0 && stored->bits == 0)
+	{
+		/* Nothing is stored: the items of the outermost list are all NULL. */
+		*stored = *wanted;
+		stored->validity[0] = true;
+		return LNC_OK;
+	}
 	if (stored->nlists == 0 && wanted->nlists > 0)
 	{
 		/* Whole rows stored as plain wide values. */
@@ -76,20 +84,20 @@ lnc_shape_match(LncContext *ctx, LncShape *stored, const LncShape *wanted)
 		*stored = *wanted;
 		return LNC_OK;
 	}
-	LNC_REQUIRE(ctx, stored->nlists == wanted->nlists, "%u levels of fixed-size lists are stored, the type has %u",
-				stored->nlists, wanted->nlists);
-	for (uint32_t i = 0; i < wanted->nlists; i++)
+	all_null = stored->bits == 0 && stored->nlists > 0;
+	LNC_REQUIRE(ctx, stored->nlists == wanted->nlists || (all_null && stored->nlists < wanted->nlists),
+				"%u levels of fixed-size lists are stored, the type has %u", stored->nlists, wanted->nlists);
+	for (uint32_t i = 0; i < stored->nlists; i++)
 		LNC_REQUIRE(ctx, stored->dimensions[i] == wanted->dimensions[i],
 					"a fixed-size list of %llu items is stored, the type has %llu",
 					(unsigned long long)stored->dimensions[i], (unsigned long long)wanted->dimensions[i]);
-	LNC_REQUIRE(ctx, stored->bits == wanted->bits || (stored->bits == 0 && stored->nlists > 0),
-				"values of %llu bits are stored, the type has %llu", (unsigned long long)stored->bits,
-				(unsigned long long)wanted->bits);
-	if (stored->bits == 0)
-	{
-		stored->bits = wanted->bits;
-		stored->validity[stored->nlists - 1] = true;
-	}
+	LNC_REQUIRE(ctx, stored->bits == wanted->bits || all_null, "values of %llu bits are stored, the type has %llu",
+				(unsigned long long)stored->bits, (unsigned long long)wanted->bits);
+	stored->bits = wanted->bits;
+
+	/* Items that are all NULL may be lists again: nothing is stored of what is inside them. */
+	stored->nlists = wanted->nlists;
+	memcpy(stored->dimensions, wanted->dimensions, sizeof(stored->dimensions));
 	return LNC_OK;
 }
 
@@ -210,7 +218,7 @@ lnc_block_builder_append(LncContext *ctx, LncBlockBuilder *builder, const LncBlo
 		if (block->validity[i] != NULL)
 			lnc_bits_copy(builder->validity[i], builder->count * per_list, block->validity[i], first * per_list,
 						  count * per_list);
-		else if (block->items != NULL || i + 1 < builder->shape.nlists)
+		else
 			lnc_bits_fill(builder->validity[i], builder->count * per_list, count * per_list, true);
 	}
 	builder->count += count;
@@ -445,11 +453,6 @@ lnc_block_to_column(LncContext *ctx, LncArena *arena, const LncBlock *block, con
 		child->type = &type->children[0].type;
 		child->length = (int64_t)items;
 		child->validity = block->validity[i];
-		if (block->items == NULL && block->validity[i] == NULL && i + 1 == block->shape.nlists)
-		{
-			LNC_TRY(lnc_arena_calloc(ctx, arena, lnc_bitmap_size(items), 1, &zeros));
-			child->validity = zeros;
-		}
 		out->nchildren = 1;
 		out->children = child;
 		out = child;

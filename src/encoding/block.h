@@ -45,9 +45,9 @@ extern LncCode lnc_shape_items(LncContext *ctx, const LncShape *shape, uint64_t 
 extern LncCode lnc_shape_bytes(LncContext *ctx, const LncShape *shape, uint64_t count, uint64_t *bytes) LNC_MUST_CHECK;
 
 /*
- * LNC_CORRUPT unless values of shape stored can be read as wanted: same shape, whatever has validity, or plain items
- * as wide as a whole fixed-size list. On success *stored is the shape that the column's values will have: it gets the
- * lists of wanted, and items that are all NULL get their width and a validity bitmap.
+ * LNC_CORRUPT unless values of shape stored can be read as wanted: same shape, whatever has validity; plain items as
+ * wide as a whole fixed-size list; or less of a fixed-size list where all its items are NULL. On success *stored is the shape that the column's values will have: it gets the
+ * lists of wanted, and the width of its items.
  */
 extern LncCode lnc_shape_match(LncContext *ctx, LncShape *stored, const LncShape *wanted) LNC_MUST_CHECK;
 

@@ -17,7 +17,7 @@
  *	byte_stream_split	byte_stream_split.h		same					-
  *	fixed_size_list		validity buffers outermost first,
  *						then items				rows as for value		validity bytes a level, then items
- *	constant			only inside fixed_size_list: no bytes, every item is NULL
+ *	constant			no bytes, all is NULL: the items of a fixed_size_list around it, or (value) those of the type
  */
 #ifndef LNC_ENCODING_CODEC_H
 #define LNC_ENCODING_CODEC_H

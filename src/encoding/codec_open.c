@@ -195,6 +195,18 @@ open_general(LncContext *ctx, LncArena *arena, const Lance__Encodings21__General
 	return LNC_OK;
 }
 
+/* A constant that stands for nothing but NULL. It takes no bytes. */
+static LncCode
+open_constant(LncContext *ctx, const Message *message, LncCodec *codec)
+{
+	LNC_REQUIRE(ctx, message->constant != NULL, "page encoding \"constant\" is empty");
+	if (message->constant->value_presence_case == LANCE__ENCODINGS21__CONSTANT__VALUE_PRESENCE_VALUE)
+		return lnc_fail(ctx, LNC_UNSUPPORTED, "page encoding \"constant\" with a value is not read");
+	codec->kind = LNC_CODEC_CONSTANT;
+	codec->nbuffers = 0;
+	return LNC_OK;
+}
+
 static LncCode
 open_fixed_size_list(LncContext *ctx, LncArena *arena, const Lance__Encodings21__FixedSizeList *message,
 					 LncCodec *codec)
@@ -204,18 +216,19 @@ open_fixed_size_list(LncContext *ctx, LncArena *arena, const Lance__Encodings21_
 	uint64_t items;
 	uint64_t bytes;
 	uint64_t per_list = 1;
-	LncCodec *nothing;
 
 	LNC_REQUIRE(ctx, inside != NULL, "page encoding \"fixed_size_list\" lacks what is inside it");
 	LNC_REQUIRE(ctx, message->items_per_value > 0, "page encoding \"fixed_size_list\" has lists of no items");
 	if (inside->compression_case == CODEC(CONSTANT))
 	{
-		LNC_REQUIRE(ctx, inside->constant != NULL, "page encoding \"constant\" is empty");
-		if (inside->constant->value_presence_case == LANCE__ENCODINGS21__CONSTANT__VALUE_PRESENCE_VALUE)
-			return lnc_fail(ctx, LNC_UNSUPPORTED, "page encoding \"constant\" with a value is not read");
+		LncCodec *nothing;
+
+		/* Every item is NULL, be it a value or a list: the bitmap says so, and nothing else is stored. */
+		LNC_REQUIRE(ctx, message->has_validity,
+					"page encoding \"fixed_size_list\" has no bitmap for items that are all NULL");
 		LNC_TRY(LNC_NEW(ctx, arena, &nothing, 1));
-		nothing->kind = LNC_CODEC_CONSTANT;
 		nothing->use = codec->use;
+		LNC_TRY(open_constant(ctx, inside, nothing));
 		values = nothing;
 	}
 	else
@@ -293,6 +306,8 @@ lnc_codec_open(LncContext *ctx, LncArena *arena, LncCodecUse use, const Message 
 		case CODEC(FIXED_SIZE_LIST):
 			return open_fixed_size_list(ctx, arena, message->fixed_size_list, codec);
 		case CODEC(CONSTANT):
+			if (use == LNC_CODEC_VALUE)
+				return open_constant(ctx, message, codec);
 			return not_read(ctx, use, "constant");
 		case CODEC(DICTIONARY):
 			return not_read(ctx, use, "dictionary");

@@ -105,6 +105,16 @@ read_fixed(LncContext *ctx, LncPage21 *page, LncArena *arena, LncArena *scratch,
 	if (zip->bytes_to_bits)
 		LNC_TRY(pack_bools(ctx, arena, &out->values));
 	out->values.shape = zip->shape;
+	if (zip->values->kind == LNC_CODEC_CONSTANT)
+	{
+		uint64_t nitems;
+		uint8_t *validity;
+
+		LNC_REQUIRE(ctx, !lnc_mul_overflow(count, zip->shape.dimensions[0], &nitems),
+					"the dimensions of a fixed-size list overflow");
+		LNC_TRY(lnc_arena_calloc(ctx, arena, lnc_bitmap_size(nitems), 1, (void **)&validity));
+		out->values.validity[0] = validity;
+	}
 	return LNC_OK;
 }
 
@@ -193,7 +203,8 @@ static LncCode
 open_fixed(LncContext *ctx, LncPage21 *page, FullZip *zip, uint32_t bits_per_value)
 {
 	LNC_REQUIRE(ctx, !zip->values->shape.variable, "values of varying length are said to have %u bits", bits_per_value);
-	LNC_REQUIRE(ctx, zip->values->value_bytes > 0 && bits_per_value % 8 == 0 &&
+	LNC_REQUIRE(ctx,
+				(zip->values->value_bytes > 0 || zip->values->kind == LNC_CODEC_CONSTANT) && bits_per_value % 8 == 0 &&
 						 zip->values->value_bytes == bits_per_value / 8,
 				"values of %llu bytes are said to have %u bits", (unsigned long long)zip->values->value_bytes,
 				bits_per_value);
