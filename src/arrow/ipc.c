@@ -411,6 +411,13 @@ lnc_ipc_read(LncContext *ctx, LncArena *arena, LncSlice bytes, uint64_t max_byte
 			return lnc_fail(ctx, LNC_CORRUPT, "Arrow file is cut off");
 		bytes.data += FILE_START;
 		bytes.size -= FILE_START + FILE_MAGIC_SIZE;
+
+		/* Writers align the first message to up to 64 bytes. */
+		while (bytes.size >= 8 && lnc_le64(bytes.data) == 0)
+		{
+			bytes.data += 8;
+			bytes.size -= 8;
+		}
 	}
 
 	/* The decoder reads flatbuffers in place and wants them aligned. */

@@ -116,8 +116,10 @@ LncCode
 fixtures_copy_to_memory(LncContext *ctx, LncArena *arena, LncStore *from, LncStore **out)
 {
 	Copy copy = {.from = from};
+	uint64_t removed;
 
 	LNC_TRY(lnc_store_open(ctx, arena, "memory://copy", &CONFIG, &copy.to));
+	LNC_TRY(lnc_store_delete_prefix(ctx, copy.to, "", &removed));
 	LNC_TRY(lnc_store_list(ctx, from, "", true, NULL, copy_object, &copy));
 	*out = copy.to;
 	return LNC_OK;

@@ -22,7 +22,7 @@ extern char *fixtures_read(const char *name, size_t *size);
 extern LncCode fixtures_open_store(LncContext *ctx, LncArena *arena, const char *dataset, LncStore **out)
 	LNC_MUST_CHECK;
 
-/* A memory store with a copy of all objects of another. */
+/* The memory store "copy" with the objects of another, and no others. */
 extern LncCode fixtures_copy_to_memory(LncContext *ctx, LncArena *arena, LncStore *from, LncStore **out)
 	LNC_MUST_CHECK;
 
