@@ -12,13 +12,13 @@
 /* How a type's rows lie in memory; see LncColumn. */
 typedef enum Layout
 {
-	LAYOUT_NONE,	   /* null: no buffers */
-	LAYOUT_BITS,	   /* values: bitmap */
-	LAYOUT_FIXED,	   /* values: width bytes a row */
+	LAYOUT_NONE,       /* null: no buffers */
+	LAYOUT_BITS,       /* values: bitmap */
+	LAYOUT_FIXED,      /* values: width bytes a row */
 	LAYOUT_FIXED_LIST, /* children[0]: list_size items a row */
 	LAYOUT_VARIABLE,   /* offsets, data */
-	LAYOUT_LIST,	   /* offsets, children[0] */
-	LAYOUT_STRUCT	   /* children: one item a row each */
+	LAYOUT_LIST,       /* offsets, children[0] */
+	LAYOUT_STRUCT      /* children: one item a row each */
 } Layout;
 
 static LncCode
@@ -253,7 +253,8 @@ concat_validity(LncContext *ctx, LncArena *arena, int32_t nparts, const LncColum
 
 /* Join child number which of all parts. */
 static LncCode
-concat_child(LncContext *ctx, LncArena *arena, int32_t nparts, const LncColumn *parts, int32_t which, LncColumn *out)
+concat_child(LncContext *ctx, LncArena *arena, int32_t nparts, const LncColumn *parts, int32_t which,
+			 LncColumn *out)
 {
 	LncColumn *children;
 
@@ -313,8 +314,7 @@ lnc_column_concat(LncContext *ctx, LncArena *arena, int32_t nparts, const LncCol
 			uint8_t *values;
 			uint64_t at = 0;
 
-			LNC_TRY(
-				lnc_arena_calloc(ctx, arena, lnc_bitmap_size((uint64_t)result.length), 1, (void **)&values));
+			LNC_TRY(lnc_arena_calloc(ctx, arena, lnc_bitmap_size((uint64_t)result.length), 1, (void **)&values));
 			for (int32_t i = 0; i < nparts; i++)
 			{
 				lnc_bits_copy(values, at, parts[i].values, 0, (uint64_t)parts[i].length);
@@ -405,9 +405,9 @@ take_bits(LncContext *ctx, LncArena *arena, const uint8_t *bits, int64_t count, 
 static void
 gather(uint8_t *target, const uint8_t *source, size_t width, int64_t count, const int64_t *indices)
 {
-#define GATHER(n)                                                                    \
-	case n:                                                                          \
-		for (int64_t i = 0; i < count; i++)                                          \
+#define GATHER(n)                                                                   \
+	case n:                                                                         \
+		for (int64_t i = 0; i < count; i++)                                         \
 			memcpy(target + (size_t)i * (n), source + (size_t)indices[i] * (n), n); \
 		return
 	switch (width)

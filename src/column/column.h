@@ -47,20 +47,21 @@ typedef struct LncBatch
 static inline bool
 lnc_column_is_null(const LncColumn *column, int64_t row)
 {
-	return column->type->kind == LNC_TYPE_NULL || (column->validity != NULL && !lnc_bit(column->validity, (uint64_t)row));
+	return column->type->kind == LNC_TYPE_NULL ||
+		   (column->validity != NULL && !lnc_bit(column->validity, (uint64_t)row));
 }
 
 /* length NULL rows of the type, nested children included. LNC_LIMIT when they take more than 1 GiB. */
-extern LncCode lnc_column_nulls(LncContext *ctx, LncArena *arena, const LncType *type, int64_t length, LncColumn *out)
-	LNC_MUST_CHECK;
+extern LncCode lnc_column_nulls(LncContext *ctx, LncArena *arena, const LncType *type, int64_t length,
+								LncColumn *out) LNC_MUST_CHECK;
 
 /* The parts, all of one type, one after the other. One part: buffers are shared, not copied. */
 extern LncCode lnc_column_concat(LncContext *ctx, LncArena *arena, int32_t nparts, const LncColumn *parts,
 								 LncColumn *out) LNC_MUST_CHECK;
 
 /* Rows [first, first + count). Buffers are copied only where they do not start at a bit-0 boundary. */
-extern LncCode lnc_column_slice(LncContext *ctx, LncArena *arena, const LncColumn *column, int64_t first, int64_t count,
-								LncColumn *out) LNC_MUST_CHECK;
+extern LncCode lnc_column_slice(LncContext *ctx, LncArena *arena, const LncColumn *column, int64_t first,
+								int64_t count, LncColumn *out) LNC_MUST_CHECK;
 
 /* The rows named by indices (each < column->length), in that order. */
 extern LncCode lnc_column_take(LncContext *ctx, LncArena *arena, const LncColumn *column, int64_t count,

@@ -49,8 +49,8 @@ static const struct
 
 static const char *const unit_names[] = {"s", "ms", "us", "ns"};
 
-static LncCode parse_nested(LncContext *ctx, LncArena *arena, const char *logical, int depth, LncType *type)
-	LNC_MUST_CHECK;
+static LncCode parse_nested(LncContext *ctx, LncArena *arena, const char *logical, int depth,
+							LncType *type) LNC_MUST_CHECK;
 
 static LncCode
 malformed(LncContext *ctx, const char *logical)

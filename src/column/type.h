@@ -33,12 +33,12 @@ typedef enum LncTypeKind
 	LNC_TYPE_BINARY,
 	LNC_TYPE_LARGE_BINARY,
 	LNC_TYPE_FIXED_BINARY, /* list_size bytes */
-	LNC_TYPE_DATE32,	   /* days since 1970-01-01, int32 */
-	LNC_TYPE_DATE64,	   /* milliseconds since 1970-01-01, int64 */
-	LNC_TYPE_TIME32,	   /* unit s or ms */
-	LNC_TYPE_TIME64,	   /* unit us or ns */
-	LNC_TYPE_TIMESTAMP,	   /* int64 in unit; an instant in UTC when timezone is set */
-	LNC_TYPE_DURATION,	   /* int64 in unit */
+	LNC_TYPE_DATE32,       /* days since 1970-01-01, int32 */
+	LNC_TYPE_DATE64,       /* milliseconds since 1970-01-01, int64 */
+	LNC_TYPE_TIME32,       /* unit s or ms */
+	LNC_TYPE_TIME64,       /* unit us or ns */
+	LNC_TYPE_TIMESTAMP,    /* int64 in unit; an instant in UTC when timezone is set */
+	LNC_TYPE_DURATION,     /* int64 in unit */
 	LNC_TYPE_DECIMAL128,
 	LNC_TYPE_DECIMAL256,
 	LNC_TYPE_FIXED_LIST, /* list_size items of children[0] */
@@ -47,8 +47,8 @@ typedef enum LncTypeKind
 	LNC_TYPE_STRUCT,
 	LNC_TYPE_MAP,
 	LNC_TYPE_DICTIONARY, /* children[0]: the value type; indices are resolved by the reader */
-	LNC_TYPE_JSON,		 /* JSONB bytes, format.md section 9 */
-	LNC_TYPE_BLOB,		 /* old blob */
+	LNC_TYPE_JSON,       /* JSONB bytes, format.md section 9 */
+	LNC_TYPE_BLOB,       /* old blob */
 	LNC_TYPE_BLOB_V2
 } LncTypeKind;
 
@@ -68,8 +68,8 @@ typedef struct LncType
 	int32_t list_size; /* FIXED_LIST: items; FIXED_BINARY: bytes */
 	int32_t precision; /* DECIMAL* */
 	int32_t scale;
-	const char *timezone;	   /* TIMESTAMP: NULL when it has none */
-	const char *logical;	   /* the manifest's logical_type string */
+	const char *timezone; /* TIMESTAMP: NULL when it has none */
+	const char *logical;  /* the manifest's logical_type string */
 	int32_t nchildren;
 	struct LncField *children; /* array of nchildren */
 } LncType;
@@ -86,9 +86,9 @@ typedef struct LncField
 	int32_t parent_id; /* -1: top level */
 	const char *name;
 	bool nullable;
-	bool packed;			/* stored as one packed-struct column */
-	bool blob;				/* stored as blob v1 */
-	const char *extension;	/* ARROW:extension:name, or NULL */
+	bool packed;           /* stored as one packed-struct column */
+	bool blob;             /* stored as blob v1 */
+	const char *extension; /* ARROW:extension:name, or NULL */
 	LncType type;
 	int32_t nmetadata;
 	LncKeyValue *metadata; /* array of nmetadata */

@@ -74,7 +74,8 @@ bits_of_type(const LncType *type)
 static const ArrayEncoding *
 without_no_nulls(const ArrayEncoding *encoding)
 {
-	while (encoding != NULL && encoding->array_encoding_case == LANCE__ENCODINGS20__ARRAY_ENCODING__ARRAY_ENCODING_NULLABLE &&
+	while (encoding != NULL &&
+		   encoding->array_encoding_case == LANCE__ENCODINGS20__ARRAY_ENCODING__ARRAY_ENCODING_NULLABLE &&
 		   encoding->nullable->nullability_case == LANCE__ENCODINGS20__NULLABLE__NULLABILITY_NO_NULLS)
 		encoding = encoding->nullable->no_nulls->values;
 	return encoding;
@@ -84,7 +85,8 @@ without_no_nulls(const ArrayEncoding *encoding)
 static uint64_t
 integer_bits(const ArrayEncoding *encoding)
 {
-	while (encoding != NULL && encoding->array_encoding_case == LANCE__ENCODINGS20__ARRAY_ENCODING__ARRAY_ENCODING_NULLABLE)
+	while (encoding != NULL &&
+		   encoding->array_encoding_case == LANCE__ENCODINGS20__ARRAY_ENCODING__ARRAY_ENCODING_NULLABLE)
 	{
 		const Lance__Encodings20__Nullable *nullable = encoding->nullable;
 
@@ -406,8 +408,9 @@ decode_page(LncContext *ctx, LncPage *base, LncArena *arena, uint64_t first, uin
 	LncPage20 *page = base->state;
 
 	if (!lnc_range_ok(first, count, base->nrows))
-		return lnc_fail(ctx, LNC_CORRUPT, "rows %" PRIu64 " to %" PRIu64 " are not inside the page of %" PRIu64 " rows",
-						first, first + count, base->nrows);
+		return lnc_fail(ctx, LNC_CORRUPT,
+						"rows %" PRIu64 " to %" PRIu64 " are not inside the page of %" PRIu64 " rows", first,
+						first + count, base->nrows);
 	return lnc_node20_decode(ctx, page, page->root, arena, first, count, out);
 }
 

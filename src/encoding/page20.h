@@ -48,13 +48,13 @@ typedef struct LncNode20
 		LNC_NODE20_BITPACKED_BLOCKS,
 		LNC_NODE20_CONSTANT
 	} kind;
-	const LncType *type; /* of the node's values; a dictionary type stands for its value type */
-	uint64_t nvalues;	 /* or LNC_NODE20_UNCOUNTED */
+	const LncType *type;     /* of the node's values; a dictionary type stands for its value type */
+	uint64_t nvalues;        /* or LNC_NODE20_UNCOUNTED */
 	struct LncNode20 *first; /* the children in the order of the table above */
 	struct LncNode20 *second;
 
 	uint32_t buffer; /* of the page */
-	uint64_t bits;	 /* flat: of a value */
+	uint64_t bits;   /* flat: of a value */
 	uint32_t packed; /* bit-packing: stored bits of a value */
 	bool is_signed;
 	bool compressed;
@@ -63,7 +63,7 @@ typedef struct LncNode20
 	LncSlice plain; /* once decompressed; in the page's arena */
 
 	uint64_t null_adjustment; /* binary */
-	uint64_t width;			  /* fixed-size binary: bytes of a value */
+	uint64_t width;           /* fixed-size binary: bytes of a value */
 	LncSlice constant;
 	LncFsst *fsst;
 	bool zero_is_null; /* dictionary of a plain type */

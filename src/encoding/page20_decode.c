@@ -50,7 +50,8 @@ read_bytes(LncContext *ctx, LncPage20 *page, LncNode20 *node, LncArena *arena, u
 	LNC_TRY(decompress(ctx, page, node));
 	if (!lnc_range_ok(offset, length, node->plain.size))
 		return lnc_fail(ctx, LNC_CORRUPT,
-						"bytes %" PRIu64 " to %" PRIu64 " are not inside buffer %u, which decompresses to %zu bytes",
+						"bytes %" PRIu64 " to %" PRIu64
+						" are not inside buffer %u, which decompresses to %zu bytes",
 						offset, offset + length, node->buffer, node->plain.size);
 	LNC_TRY(lnc_arena_alloc(ctx, arena, (size_t)length, &copy));
 	if (length > 0)
@@ -192,7 +193,8 @@ decode_constant(LncContext *ctx, LncNode20 *node, LncArena *arena, uint64_t coun
 	uint8_t *values;
 
 	if (lnc_mul_overflow(count, width, &bytes) || bytes > LNC_NODE20_MAX_MADE)
-		return lnc_fail(ctx, LNC_LIMIT, "%" PRIu64 " constant values of %" PRIu64 " bytes are too many", count, width);
+		return lnc_fail(ctx, LNC_LIMIT, "%" PRIu64 " constant values of %" PRIu64 " bytes are too many", count,
+						width);
 	if (node->type->kind == LNC_TYPE_BOOL)
 	{
 		LNC_TRY(lnc_arena_calloc(ctx, arena, lnc_bitmap_size(count), 1, (void **)&values));
@@ -248,8 +250,9 @@ decode_binary(LncContext *ctx, LncPage20 *page, LncNode20 *node, LncArena *arena
 		else
 			lnc_bit_set(validity, i);
 		if (end < previous || end - start > INT64_MAX)
-			return lnc_fail(ctx, LNC_CORRUPT, "value %" PRIu64 " ends at byte %" PRIu64 ", before its start %" PRIu64,
-							first + i, end, previous);
+			return lnc_fail(ctx, LNC_CORRUPT,
+							"value %" PRIu64 " ends at byte %" PRIu64 ", before its start %" PRIu64, first + i, end,
+							previous);
 		previous = end;
 		offsets[i + 1] = (int64_t)(end - start);
 	}
@@ -305,8 +308,8 @@ index_at(const uint8_t *values, uint64_t width, uint64_t i)
 }
 
 static LncCode
-decode_dictionary(LncContext *ctx, LncPage20 *page, LncNode20 *node, LncArena *arena, uint64_t first, uint64_t count,
-				  LncColumn *out)
+decode_dictionary(LncContext *ctx, LncPage20 *page, LncNode20 *node, LncArena *arena, uint64_t first,
+				  uint64_t count, LncColumn *out)
 {
 	uint64_t width = lnc_type_width(node->first->type);
 	uint64_t nitems = node->second->nvalues;
@@ -333,7 +336,8 @@ decode_dictionary(LncContext *ctx, LncPage20 *page, LncNode20 *node, LncArena *a
 		{
 			index -= node->zero_is_null;
 			if (index >= nitems)
-				return lnc_fail(ctx, LNC_CORRUPT, "dictionary index %" PRIu64 " is not below %" PRIu64, index, nitems);
+				return lnc_fail(ctx, LNC_CORRUPT, "dictionary index %" PRIu64 " is not below %" PRIu64, index,
+								nitems);
 			if (!lnc_column_is_null(&node->items, (int64_t)index))
 				lnc_bit_set(validity, i);
 		}
@@ -383,8 +387,8 @@ decode_nullable(LncContext *ctx, LncPage20 *page, LncNode20 *node, LncArena *are
 }
 
 static LncCode
-decode_fixed_list(LncContext *ctx, LncPage20 *page, LncNode20 *node, LncArena *arena, uint64_t first, uint64_t count,
-				  LncColumn *out)
+decode_fixed_list(LncContext *ctx, LncPage20 *page, LncNode20 *node, LncArena *arena, uint64_t first,
+				  uint64_t count, LncColumn *out)
 {
 	uint64_t dimension = (uint64_t)node->type->list_size;
 
@@ -394,8 +398,8 @@ decode_fixed_list(LncContext *ctx, LncPage20 *page, LncNode20 *node, LncArena *a
 }
 
 LncCode
-lnc_node20_decode(LncContext *ctx, LncPage20 *page, LncNode20 *node, LncArena *arena, uint64_t first, uint64_t count,
-				  LncColumn *out)
+lnc_node20_decode(LncContext *ctx, LncPage20 *page, LncNode20 *node, LncArena *arena, uint64_t first,
+				  uint64_t count, LncColumn *out)
 {
 	memset(out, 0, sizeof(*out));
 	out->type = node->type;

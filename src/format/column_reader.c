@@ -17,7 +17,7 @@ struct LncColumnReader
 	const LncField *field;
 	PageReader *page_reader;
 	LncArena *page_arena; /* owned; holds the open page */
-	LncPage *page;		  /* NULL: none is open */
+	LncPage *page;        /* NULL: none is open */
 	uint32_t page_number;
 	uint64_t next_row; /* where the last read ended */
 };
@@ -84,7 +84,8 @@ find_page(const FileColumn *column, uint64_t row)
 static LncCode
 open_encoding(LncContext *ctx, LncColumnReader *reader, LncSlice bytes, const FilePage *page)
 {
-	const char *expected = reader->file->minor == 0 ? "/lance.encodings.ArrayEncoding" : "/lance.encodings21.PageLayout";
+	const char *expected =
+		reader->file->minor == 0 ? "/lance.encodings.ArrayEncoding" : "/lance.encodings21.PageLayout";
 	LncPageSpec spec = {0};
 	ProtobufCMessage *message;
 	const Lance__File__V2__AnyMessage *any;
@@ -190,8 +191,8 @@ text_is_valid(const LncColumn *column, int64_t *bad)
 
 /* Rows of one page. */
 static LncCode
-read_part(LncContext *ctx, LncColumnReader *reader, LncArena *arena, uint32_t number, uint64_t first, uint64_t count,
-		  LncColumn *out)
+read_part(LncContext *ctx, LncColumnReader *reader, LncArena *arena, uint32_t number, uint64_t first,
+		  uint64_t count, LncColumn *out)
 {
 	int64_t bad;
 

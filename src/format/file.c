@@ -184,8 +184,8 @@ static LncCode
 check_buffers(LncContext *ctx, const LncFile *file, const Lance__File__V2__Page *page)
 {
 	if (page->n_buffer_offsets != page->n_buffer_sizes)
-		return lnc_fail(ctx, LNC_CORRUPT, "a page states %zu buffer positions but %zu sizes", page->n_buffer_offsets,
-						page->n_buffer_sizes);
+		return lnc_fail(ctx, LNC_CORRUPT, "a page states %zu buffer positions but %zu sizes",
+						page->n_buffer_offsets, page->n_buffer_sizes);
 	for (size_t i = 0; i < page->n_buffer_offsets; i++)
 		if (!lnc_range_ok(page->buffer_offsets[i], page->buffer_sizes[i], file->size))
 			return lnc_fail(ctx, LNC_CORRUPT, "buffer %zu of a page is not inside the file", i);
@@ -312,7 +312,8 @@ lnc_file_load_column(LncContext *ctx, const LncFile *file, uint32_t column, cons
 {
 	if (column >= file->ncolumns)
 	{
-		LncCode code = lnc_fail(ctx, LNC_CORRUPT, "the data file has %u columns, not %u", file->ncolumns, column + 1);
+		LncCode code =
+			lnc_fail(ctx, LNC_CORRUPT, "the data file has %u columns, not %u", file->ncolumns, column + 1);
 
 		return lnc_file_blame(ctx, code, file, -1, -1);
 	}

@@ -30,8 +30,8 @@ extern uint32_t lnc_file_ncolumns(const LncFile *file);
  * Rows of a file column: the sum of its pages' lengths. LNC_CORRUPT when column is out of range, its metadata is
  * damaged or the sum overflows.
  */
-extern LncCode lnc_file_column_rows(LncContext *ctx, const LncFile *file, uint32_t column, uint64_t *rows)
-	LNC_MUST_CHECK;
+extern LncCode lnc_file_column_rows(LncContext *ctx, const LncFile *file, uint32_t column,
+									uint64_t *rows) LNC_MUST_CHECK;
 
 /* Facts of one page, for inspection. Strings are borrowed from the file's arena. */
 typedef struct LncPageInfo
@@ -44,9 +44,10 @@ typedef struct LncPageInfo
 	uint64_t bytes;
 } LncPageInfo;
 
-extern LncCode lnc_file_npages(LncContext *ctx, const LncFile *file, uint32_t column, uint32_t *npages) LNC_MUST_CHECK;
-extern LncCode lnc_file_page_info(LncContext *ctx, const LncFile *file, uint32_t column, uint32_t page, LncPageInfo *out)
-	LNC_MUST_CHECK;
+extern LncCode lnc_file_npages(LncContext *ctx, const LncFile *file, uint32_t column,
+							   uint32_t *npages) LNC_MUST_CHECK;
+extern LncCode lnc_file_page_info(LncContext *ctx, const LncFile *file, uint32_t column, uint32_t page,
+								  LncPageInfo *out) LNC_MUST_CHECK;
 
 /*
  * A reader of one leaf column of an open file. Sequential calls read each byte once: it keeps the page in use and

@@ -16,8 +16,8 @@ typedef struct FilePage
 	uint32_t nbuffers;
 	const uint64_t *offsets; /* in the file; owned by the file's arena, as are sizes and encoding */
 	const uint64_t *sizes;
-	LncSlice encoding;		   /* a google.protobuf.Any, unless it is stored elsewhere */
-	bool indirect;			   /* encoding is at encoding_offset of the file */
+	LncSlice encoding; /* a google.protobuf.Any, unless it is stored elsewhere */
+	bool indirect;     /* encoding is at encoding_offset of the file */
 	uint64_t encoding_offset;
 	uint64_t encoding_length;
 } FilePage;
@@ -56,8 +56,8 @@ struct LncFile
 };
 
 /* The column's metadata, loaded if need be. LNC_CORRUPT when there is no such column or it is damaged. */
-extern LncCode lnc_file_load_column(LncContext *ctx, const LncFile *file, uint32_t column, const FileColumn **out)
-	LNC_MUST_CHECK;
+extern LncCode lnc_file_load_column(LncContext *ctx, const LncFile *file, uint32_t column,
+									const FileColumn **out) LNC_MUST_CHECK;
 
 /* Add 'File "…", column …' to the error just recorded, unless the detail names a file already; returns code. */
 extern LncCode lnc_file_blame(LncContext *ctx, LncCode code, const LncFile *file, int64_t column, int64_t page);
@@ -67,8 +67,8 @@ extern LncCode lnc_file_blame(LncContext *ctx, LncCode code, const LncFile *file
  */
 typedef struct PageReader PageReader;
 
-extern LncCode lnc_page_reader_create(LncContext *ctx, LncArena *arena, const LncFile *file, PageReader **out)
-	LNC_MUST_CHECK;
+extern LncCode lnc_page_reader_create(LncContext *ctx, LncArena *arena, const LncFile *file,
+									  PageReader **out) LNC_MUST_CHECK;
 
 /* Serve page from now on; what was kept of the page before is dropped. page is borrowed. */
 extern LncCode lnc_page_reader_open(LncContext *ctx, PageReader *reader, const FilePage *page) LNC_MUST_CHECK;

@@ -20,7 +20,7 @@
 typedef struct Fetch
 {
 	LncArena *arena; /* owned; holds this struct and the bytes */
-	uint32_t users;	 /* windows that point into it */
+	uint32_t users;  /* windows that point into it */
 } Fetch;
 
 /* What is in memory of one buffer, and what the request at hand wants of it. */
@@ -46,10 +46,10 @@ typedef struct Window
 struct PageReader
 {
 	const LncFile *file; /* borrowed */
-	LncArena *arena;	 /* owned; holds the windows of the page at hand */
+	LncArena *arena;     /* owned; holds the windows of the page at hand */
 	const FilePage *page;
 	Window *windows; /* array of page->nbuffers */
-	uint64_t ahead;	 /* bytes to fetch at once */
+	uint64_t ahead;  /* bytes to fetch at once */
 	LncPageSource source;
 };
 
@@ -97,10 +97,9 @@ gather_wants(LncContext *ctx, PageReader *reader, size_t nranges, const LncPageR
 			return lnc_fail(ctx, LNC_CORRUPT, "the page has %u buffers, not %" PRIu64, reader->page->nbuffers,
 							(uint64_t)range->buffer + 1);
 		if (!lnc_range_ok(range->offset, range->length, reader->page->sizes[range->buffer]))
-			return lnc_fail(ctx, LNC_CORRUPT,
-							"bytes %" PRIu64 " to %" PRIu64 " are not inside buffer %u of %" PRIu64 " bytes",
-							range->offset, range->offset + range->length, range->buffer,
-							reader->page->sizes[range->buffer]);
+			return lnc_fail(
+				ctx, LNC_CORRUPT, "bytes %" PRIu64 " to %" PRIu64 " are not inside buffer %u of %" PRIu64 " bytes",
+				range->offset, range->offset + range->length, range->buffer, reader->page->sizes[range->buffer]);
 		reader->windows[range->buffer].want = WANT_NOTHING;
 	}
 	for (size_t i = 0; i < nranges; i++)

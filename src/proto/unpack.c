@@ -23,7 +23,7 @@
 typedef struct Guard
 {
 	LncContext *ctx;
-	const char *what;	   /* names the object in errors */
+	const char *what;      /* names the object in errors */
 	size_t struct_bytes;   /* structs the unpacker will make */
 	size_t struct_allowed; /* bound on the former */
 } Guard;
@@ -34,8 +34,8 @@ typedef struct Cursor
 	const uint8_t *end;
 } Cursor;
 
-static LncCode guard_message(Guard *guard, const ProtobufCMessageDescriptor *descriptor, LncSlice bytes, int depth)
-	LNC_MUST_CHECK;
+static LncCode guard_message(Guard *guard, const ProtobufCMessageDescriptor *descriptor, LncSlice bytes,
+							 int depth) LNC_MUST_CHECK;
 
 static LncCode
 broken(Guard *guard, const char *problem)

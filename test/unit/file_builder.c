@@ -164,8 +164,8 @@ add_metadata(FileBuilder *builder, const BuiltColumn *column)
 	blob.inner = &values;
 	outer.column_encoding_case = LANCE__ENCODINGS20__COLUMN_ENCODING__COLUMN_ENCODING_BLOB;
 	outer.blob = &blob;
-	own_direct.encoding.data = pack_any("/lance.encodings.ColumnEncoding", column->blob ? &outer.base : &values.base,
-										&own_direct.encoding.len);
+	own_direct.encoding.data = pack_any("/lance.encodings.ColumnEncoding",
+										column->blob ? &outer.base : &values.base, &own_direct.encoding.len);
 	own.location_case = LANCE__FILE__V2__ENCODING__LOCATION_DIRECT;
 	own.direct = &own_direct;
 	metadata.encoding = &own;

@@ -30,7 +30,7 @@ typedef struct BuiltColumn
 {
 	size_t npages;
 	BuiltPage pages[BUILDER_MAX_PAGES];
-	bool blob;	   /* mark the column as blobs */
+	bool blob;     /* mark the column as blobs */
 	bool indirect; /* store page encodings outside the metadata */
 } BuiltColumn;
 

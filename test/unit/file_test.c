@@ -450,7 +450,8 @@ damaged_bytes_never_crash(void **state)
 
 					if (lnc_file_column_rows(&ctx, file, c, &rows) != LNC_OK ||
 						lnc_column_reader_open(&ctx, scratch, file, c, &fields[c], &reader) != LNC_OK ||
-						lnc_column_reader_read(&ctx, reader, scratch, 0, rows < 1000 ? rows : 1000, &column) != LNC_OK)
+						lnc_column_reader_read(&ctx, reader, scratch, 0, rows < 1000 ? rows : 1000, &column) !=
+							LNC_OK)
 						failures++;
 				}
 			lnc_arena_destroy(scratch);

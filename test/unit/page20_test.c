@@ -302,7 +302,7 @@ bits_and_nulls_start_anywhere(void **state)
 static void
 fixed_lists_nest_with_nulls_of_items(void **state)
 {
-	uint8_t outer = 0x05;	  /* rows 0 and 2 */
+	uint8_t outer = 0x05;            /* rows 0 and 2 */
 	uint8_t inner[2] = {0xFD, 0xFF}; /* item 1 is NULL */
 	int16_t items[12];
 	LncColumn column;
@@ -312,9 +312,9 @@ fixed_lists_nest_with_nulls_of_items(void **state)
 	(void)state;
 	for (int i = 0; i < 12; i++)
 		items[i] = (int16_t)(i * 100);
-	root = some_nulls(flat(1, &outer, 1),
-					  fixed_list(2, no_nulls(fixed_list(2, some_nulls(flat(1, inner, 2),
-																	  flat(16, items, sizeof(items)))))));
+	root = some_nulls(
+		flat(1, &outer, 1),
+		fixed_list(2, no_nulls(fixed_list(2, some_nulls(flat(1, inner, 2), flat(16, items, sizeof(items)))))));
 	assert_int_equal(decode("fixed_size_list:fixed_size_list:int16:2:2", 3, root, 0, 3, &column), LNC_OK);
 	assert_false(lnc_column_is_null(&column, 0));
 	assert_true(lnc_column_is_null(&column, 1));
@@ -546,8 +546,8 @@ dictionaries_resolve(void **state)
 	assert_text(&column, 5, "xyz");
 	/* Of a dictionary type: indices count from 0, with NULLs of their own; the column has the value type. */
 	assert_int_equal(decode("dict:string:int32:false", 3,
-							dictionary(3, some_nulls(flat(1, &validity, 1), flat(32, wide, sizeof(wide))), items), 0, 3,
-							&column),
+							dictionary(3, some_nulls(flat(1, &validity, 1), flat(32, wide, sizeof(wide))), items),
+							0, 3, &column),
 					 LNC_OK);
 	assert_int_equal(column.type->kind, LNC_TYPE_UTF8);
 	assert_text(&column, 0, "xyz");
@@ -565,8 +565,8 @@ fsst_decodes_each_value(void **state)
 {
 	/* Two symbols: code 0 = "he", code 1 = "llo"; 255 escapes a byte. */
 	Lance__Encodings20__Fsst message = LANCE__ENCODINGS20__FSST__INIT;
-	uint8_t table[8 + 2 * 8 + 2] = {2, 0, 0, 1, 0x54, 0x53, 0x53, 0x46, 'h', 'e', 0, 0, 0, 0, 0, 0,
-									'l', 'l', 'o', 0, 0, 0, 0, 0, 2, 3};
+	uint8_t table[8 + 2 * 8 + 2] = {2, 0, 0, 1,   0x54, 0x53, 0x53, 0x46, 'h', 'e', 0, 0, 0,
+									0, 0, 0, 'l', 'l',  'o',  0,    0,    0,   0,   0, 2, 3};
 	uint8_t coded[] = {0, 1, 255, '!', 1};
 	uint64_t ends[3] = {4, 4 + 6, 5};
 	LncColumn column;
@@ -627,7 +627,8 @@ compressed_buffers_are_read(void **state)
 	assert_int_equal(decode("uint64", 300, root, 0, 300, &column), LNC_CORRUPT);
 
 	memcpy(packed, &short_length, 4);
-	size = (size_t)LZ4_compress_default((const char *)values, (char *)packed + 4, sizeof(values), sizeof(packed) - 4);
+	size =
+		(size_t)LZ4_compress_default((const char *)values, (char *)packed + 4, sizeof(values), sizeof(packed) - 4);
 	assert_true(size > 0);
 	nbuffers = 0;
 	root = flat(64, packed, size + 4);

@@ -2,11 +2,11 @@
  * unpack_test.c
  *	  The protobuf guard: what it lets through and what it refuses, and the UTF-8 check it uses.
  */
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,16 +150,16 @@ malformed_bytes_are_refused(void **state)
 		const char *bytes;
 		size_t size;
 	} cases[] = {
-		{"\x00", 1},									   /* field number 0 */
-		{"\x0B", 1},									   /* group */
-		{"\x18", 1},									   /* number missing */
+		{"\x00", 1},                                              /* field number 0 */
+		{"\x0B", 1},                                              /* group */
+		{"\x18", 1},                                              /* number missing */
 		{"\x18\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", 12}, /* number of 11 bytes */
-		{"\x22\x05\x12\x00", 4},						   /* longer than the message */
-		{"\x22\xFF\xFF\xFF\xFF\x0F", 6},				   /* length of 4 GiB */
-		{"\xFF\xFF\xFF\xFF\x7F\x00", 6},				   /* tag beyond 32 bits */
-		{"\x22\x00\x22\x00", 4},						   /* singular message twice */
-		{"\x20\x01", 2},								   /* message field given as a number */
-		{"\x19\x00\x00", 3},							   /* 64-bit field cut off */
+		{"\x22\x05\x12\x00", 4},                                  /* longer than the message */
+		{"\x22\xFF\xFF\xFF\xFF\x0F", 6},                          /* length of 4 GiB */
+		{"\xFF\xFF\xFF\xFF\x7F\x00", 6},                          /* tag beyond 32 bits */
+		{"\x22\x00\x22\x00", 4},                                  /* singular message twice */
+		{"\x20\x01", 2},                                          /* message field given as a number */
+		{"\x19\x00\x00", 3},                                      /* 64-bit field cut off */
 	};
 	ProtobufCMessage *message;
 
@@ -208,10 +208,27 @@ empty_submessages_may_not_blow_up(void **state)
 static void
 utf8_is_judged_by_the_standard(void **state)
 {
-	static const char *const good[] = {"", "plain ascii text of some length", "\xC2\x80", "\xE0\xA0\x80", "\xED\x9F\xBF",
-									   "\xEE\x80\x80", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF", "12345678\xC3\xA9"};
-	static const char *const bad[] = {"\x80", "\xC0\x80", "\xC1\xBF", "\xC2", "\xC2\x41", "\xE0\x9F\xBF", "\xED\xA0\x80",
-									  "\xE2\x82", "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xFF",
+	static const char *const good[] = {"",
+									   "plain ascii text of some length",
+									   "\xC2\x80",
+									   "\xE0\xA0\x80",
+									   "\xED\x9F\xBF",
+									   "\xEE\x80\x80",
+									   "\xF0\x90\x80\x80",
+									   "\xF4\x8F\xBF\xBF",
+									   "12345678\xC3\xA9"};
+	static const char *const bad[] = {"\x80",
+									  "\xC0\x80",
+									  "\xC1\xBF",
+									  "\xC2",
+									  "\xC2\x41",
+									  "\xE0\x9F\xBF",
+									  "\xED\xA0\x80",
+									  "\xE2\x82",
+									  "\xF0\x8F\xBF\xBF",
+									  "\xF4\x90\x80\x80",
+									  "\xF5\x80\x80\x80",
+									  "\xFF",
 									  "12345678\xE9"};
 	size_t at;
 
