@@ -2,11 +2,13 @@
  * column_test.c
  *	  Types, bit runs, and the NULLs, slice, concat and take of columns of every layout.
  */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

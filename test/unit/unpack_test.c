@@ -2,11 +2,13 @@
  * unpack_test.c
  *	  The protobuf guard: what it lets through and what it refuses, and the UTF-8 check it uses.
  */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
+
 #include <stdlib.h>
 #include <string.h>
 
