@@ -1,0 +1,247 @@
+/*
+ * decode.c
+ *	  Request structs out of path, query and JSON body.
+ */
+#include "postgres.h"
+
+#include <limits.h>
+
+#include "base/json.h"
+#include "pg/report.h"
+#include "rest/codec.h"
+
+#define MEMBER(object, field, Type) ((Type *) ((char *) (object) + (field)->offset))
+
+/* "\"mode\"", for the messages of the JSON reader. */
+static const char *
+quoted(const char *name)
+{
+	return psprintf("\"%s\"", name);
+}
+
+static void
+wrong_kind(const char *what, const LncJson *value, const char *wanted)
+{
+	ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT),
+					errmsg("%s must be %s, not %s", what, wanted, lnc_json_kind_name(lnc_json_kind(value)))));
+}
+
+static char *
+json_text(LanceLibrary *library, const LncJson *value, const char *what)
+{
+	const char *text;
+
+	lance_check(&library->ctx, lnc_json_as_string(&library->ctx, value, what, &text));
+	return lance_rest_text_in(text, strlen(text), what);
+}
+
+static int64
+json_int(LanceLibrary *library, const LncJson *value, const char *what)
+{
+	int64_t number;
+
+	lance_check(&library->ctx, lnc_json_as_int64(&library->ctx, value, what, &number));
+	return number;
+}
+
+static void
+json_id(LanceLibrary *library, const LncJson *value, const char *what, LanceId *id)
+{
+	if (lnc_json_kind(value) != LNC_JSON_ARRAY)
+		wrong_kind(what, value, "a list of strings");
+	id->given = true;
+	id->parts = palloc(sizeof(char *) * Max(lnc_json_count(value), 1));
+	LNC_JSON_EACH(part, value)
+		id->parts[id->nparts++] = json_text(library, part, psprintf("element of %s", what));
+}
+
+static void
+json_properties(LanceLibrary *library, const LncJson *value, const char *what, LanceProperties *properties)
+{
+	if (lnc_json_kind(value) != LNC_JSON_OBJECT)
+		wrong_kind(what, value, "an object of strings");
+	properties->given = true;
+	properties->items = palloc(sizeof(LanceProperty) * Max(lnc_json_count(value), 1));
+	LNC_JSON_EACH(member, value)
+	{
+		const char *key = lnc_json_key(member);
+		LanceProperty *property;
+
+		if (lnc_json_kind(member) == LNC_JSON_NULL)
+			continue;
+		property = &properties->items[properties->count++];
+		property->key = lance_rest_text_in(key, strlen(key), psprintf("name in %s", what));
+		property->value = json_text(library, member, psprintf("\"%s\" in %s", property->key, what));
+	}
+}
+
+static int64
+range_bound(LanceLibrary *library, const LncJson *range, const char *name)
+{
+	const LncJson *value = lnc_json_member(range, name);
+
+	if (value == NULL)
+		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("version range has no \"%s\"", name)));
+	return json_int(library, value, quoted(name));
+}
+
+static void
+json_ranges(LanceLibrary *library, const LncJson *value, const char *what, LanceVersionRanges *ranges)
+{
+	if (lnc_json_kind(value) != LNC_JSON_ARRAY)
+		wrong_kind(what, value, "a list of version ranges");
+	ranges->given = true;
+	ranges->items = palloc(sizeof(LanceVersionRange) * Max(lnc_json_count(value), 1));
+	LNC_JSON_EACH(range, value)
+	{
+		if (lnc_json_kind(range) != LNC_JSON_OBJECT)
+			wrong_kind(psprintf("element of %s", what), range, "an object");
+		ranges->items[ranges->count++] = (LanceVersionRange) {
+			.start_version = range_bound(library, range, "start_version"),
+			.end_version = range_bound(library, range, "end_version"),
+		};
+	}
+}
+
+static void
+set_int(const LanceField *field, void *object, int64 value)
+{
+	if (field->kind == LANCE_FIELD_LIMIT && (value < INT_MIN || value > INT_MAX))
+		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("\"%s\" is out of range", field->name)));
+	*MEMBER(object, field, LanceOptionalInt) = (LanceOptionalInt) {true, value};
+}
+
+static void
+decode_json(LanceLibrary *library, const LanceField *field, const LncJson *value, void *object)
+{
+	const char *what = quoted(field->name);
+	bool truth;
+
+	switch (field->kind)
+	{
+		case LANCE_FIELD_ID:
+			json_id(library, value, what, MEMBER(object, field, LanceId));
+			return;
+		case LANCE_FIELD_TEXT:
+			*MEMBER(object, field, char *) = json_text(library, value, what);
+			return;
+		case LANCE_FIELD_INT:
+		case LANCE_FIELD_LIMIT:
+			set_int(field, object, json_int(library, value, what));
+			return;
+		case LANCE_FIELD_BOOL:
+			lance_check(&library->ctx, lnc_json_as_bool(&library->ctx, value, what, &truth));
+			*MEMBER(object, field, LanceOptionalBool) = truth ? LANCE_BOOL_TRUE : LANCE_BOOL_FALSE;
+			return;
+		case LANCE_FIELD_PROPERTIES:
+			json_properties(library, value, what, MEMBER(object, field, LanceProperties));
+			return;
+		case LANCE_FIELD_RANGES:
+			json_ranges(library, value, what, MEMBER(object, field, LanceVersionRanges));
+			return;
+		default:
+			elog(ERROR, "field \"%s\" cannot stand in a request body", field->name);
+	}
+}
+
+static void
+decode_query(const LanceField *field, const char *value, void *object)
+{
+	char *end;
+	long long number;
+
+	switch (field->kind)
+	{
+		case LANCE_FIELD_TEXT:
+			*MEMBER(object, field, char *) = pstrdup(value);
+			return;
+		case LANCE_FIELD_INT:
+		case LANCE_FIELD_LIMIT:
+			errno = 0;
+			number = strtoll(value, &end, 10);
+			if (errno != 0 || end == value || *end != '\0' || strspn(value, "-0123456789") != strlen(value))
+				ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT),
+								errmsg("query parameter \"%s\" is not an integer in range", field->name)));
+			set_int(field, object, number);
+			return;
+		case LANCE_FIELD_BOOL:
+			if (strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
+				ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT),
+								errmsg("query parameter \"%s\" must be true or false", field->name)));
+			*MEMBER(object, field, LanceOptionalBool) = value[0] == 't' ? LANCE_BOOL_TRUE : LANCE_BOOL_FALSE;
+			return;
+		default:
+			elog(ERROR, "field \"%s\" cannot stand in a query", field->name);
+	}
+}
+
+static bool
+ids_equal(const LanceId *a, const LanceId *b)
+{
+	if (a->nparts != b->nparts)
+		return false;
+	for (int i = 0; i < a->nparts; i++)
+	{
+		if (strcmp(a->parts[i], b->parts[i]) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* The route names the object; a body may repeat it, but not name another. */
+static void
+decode_path(const LanceRestRequest *request, const LanceField *field, void *object)
+{
+	LanceId *id = MEMBER(object, field, LanceId);
+
+	if (id->given && !ids_equal(id, &request->id))
+		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT),
+						errmsg("\"%s\" of the request body is not the one in the path", field->name)));
+	*id = request->id;
+}
+
+/* The body as a JSON object; NULL when there is none. */
+static const LncJson *
+parse_body(const LanceRestRequest *request, LanceLibrary *library)
+{
+	LncSlice text = {(const uint8_t *) request->body.data, request->body.len};
+	const LncJson *body;
+
+	if (request->body.data == NULL || request->body.len == 0)
+		return NULL;
+	lance_check(&library->ctx, lnc_json_parse(&library->ctx, library->arena, text, &body));
+	switch (lnc_json_kind(body))
+	{
+		case LNC_JSON_NULL:
+			return NULL;
+		case LNC_JSON_OBJECT:
+			return body;
+		default:
+			wrong_kind("the request body", body, "an object");
+			return NULL;
+	}
+}
+
+void *
+lance_rest_decode(const LanceRestRequest *request, LanceLibrary *library)
+{
+	const LanceMessage *message = request->route->request;
+	const LncJson *body = parse_body(request, library);
+	void *object = palloc0(message->size);
+
+	for (const LanceField *field = message->fields; field->name != NULL; field++)
+	{
+		const LncJson *member = field->sources & LANCE_FROM_BODY ? lnc_json_member(body, field->name) : NULL;
+		const char *parameter = field->sources & LANCE_FROM_QUERY ? lance_rest_query(request, field->name) : NULL;
+
+		if (member != NULL)
+			decode_json(library, field, member, object);
+		if (parameter != NULL)
+			decode_query(field, parameter, object);
+		if (field->sources & LANCE_FROM_PATH)
+			decode_path(request, field, object);
+		if (field->kind == LANCE_FIELD_DELIMITER)
+			*MEMBER(object, field, char *) = request->delimiter;
+	}
+	return object;
+}

@@ -1,0 +1,173 @@
+/*
+ * encode.c
+ *	  JSON out of response structs.
+ */
+#include "postgres.h"
+
+#include "base/json.h"
+#include "mb/pg_wchar.h"
+#include "pg/report.h"
+#include "rest/codec.h"
+
+/* A listing is whole unless pages were asked for, so this is far above any sane answer. */
+#define MAX_RESPONSE_SIZE ((size_t) 512 * 1024 * 1024)
+
+#define MEMBER(object, field, Type) ((const Type *) ((const char *) (object) + (field)->offset))
+
+static const char *
+text_out(const char *text)
+{
+	return pg_server_to_any(text, strlen(text), PG_UTF8);
+}
+
+static void
+put_text(LncJsonWriter *w, const char *name, const char *text)
+{
+	if (text != NULL)
+		lnc_jw_put_string(w, name, text_out(text));
+}
+
+static void
+put_int(LncJsonWriter *w, const char *name, const LanceOptionalInt *value)
+{
+	if (value->given)
+		lnc_jw_put_int(w, name, value->value);
+}
+
+static void
+put_texts(LncJsonWriter *w, const char *name, char **texts, int count)
+{
+	lnc_jw_key(w, name);
+	lnc_jw_begin_array(w);
+	for (int i = 0; i < count; i++)
+		lnc_jw_string(w, text_out(texts[i]));
+	lnc_jw_end_array(w);
+}
+
+static void
+put_properties(LncJsonWriter *w, const char *name, const LanceProperties *properties)
+{
+	lnc_jw_key(w, name);
+	if (!properties->given)
+	{
+		lnc_jw_null(w);
+		return;
+	}
+	lnc_jw_begin_object(w);
+	for (int i = 0; i < properties->count; i++)
+		lnc_jw_put_string(w, text_out(properties->items[i].key), text_out(properties->items[i].value));
+	lnc_jw_end_object(w);
+}
+
+static void
+write_version(LncJsonWriter *w, const LanceVersionInfo *version)
+{
+	lnc_jw_begin_object(w);
+	lnc_jw_put_int(w, "version", version->version);
+	put_text(w, "manifest_path", version->manifest_path);
+	put_int(w, "manifest_size", &version->manifest_size);
+	put_text(w, "e_tag", version->e_tag);
+	put_int(w, "timestamp_millis", &version->timestamp_millis);
+	if (version->metadata.given)
+		put_properties(w, "metadata", &version->metadata);
+	lnc_jw_end_object(w);
+}
+
+static void
+put_versions(LncJsonWriter *w, const char *name, const LanceVersionList *versions)
+{
+	lnc_jw_key(w, name);
+	lnc_jw_begin_array(w);
+	for (int i = 0; i < versions->count; i++)
+		write_version(w, &versions->items[i]);
+	lnc_jw_end_array(w);
+}
+
+static void
+put_stats(LncJsonWriter *w, const char *name, const LanceOptionalInt *deleted_rows, const LanceOptionalInt *fragments)
+{
+	if (!deleted_rows->given || !fragments->given)
+		return;
+	lnc_jw_key(w, name);
+	lnc_jw_begin_object(w);
+	lnc_jw_put_int(w, "num_deleted_rows", deleted_rows->value);
+	lnc_jw_put_int(w, "num_fragments", fragments->value);
+	lnc_jw_end_object(w);
+}
+
+static void
+put_field(LncJsonWriter *w, const LanceField *field, const void *response)
+{
+	const LanceId *id;
+	const LanceNameList *names;
+	LanceOptionalBool truth;
+	const char *text;
+
+	switch (field->kind)
+	{
+		case LANCE_FIELD_ID:
+			id = MEMBER(response, field, LanceId);
+			if (id->given)
+				put_texts(w, field->name, id->parts, id->nparts);
+			return;
+		case LANCE_FIELD_TEXT:
+			put_text(w, field->name, *MEMBER(response, field, char *));
+			return;
+		case LANCE_FIELD_INT:
+			put_int(w, field->name, MEMBER(response, field, LanceOptionalInt));
+			return;
+		case LANCE_FIELD_BOOL:
+			truth = *MEMBER(response, field, LanceOptionalBool);
+			if (truth != LANCE_BOOL_UNSET)
+				lnc_jw_put_bool(w, field->name, truth == LANCE_BOOL_TRUE);
+			return;
+		case LANCE_FIELD_PROPERTIES:
+			put_properties(w, field->name, MEMBER(response, field, LanceProperties));
+			return;
+		case LANCE_FIELD_NAMES:
+			names = MEMBER(response, field, LanceNameList);
+			put_texts(w, field->name, names->names, names->count);
+			return;
+		case LANCE_FIELD_VERSION:
+			lnc_jw_key(w, field->name);
+			write_version(w, MEMBER(response, field, LanceVersionInfo));
+			return;
+		case LANCE_FIELD_VERSIONS:
+			put_versions(w, field->name, MEMBER(response, field, LanceVersionList));
+			return;
+		case LANCE_FIELD_JSON:
+			text = *MEMBER(response, field, char *);
+			if (text != NULL)
+			{
+				text = text_out(text);
+				lnc_jw_key(w, field->name);
+				lnc_jw_raw(w, text, strlen(text));
+			}
+			return;
+		case LANCE_FIELD_STATS:
+			put_stats(w, field->name, MEMBER(response, field, LanceOptionalInt),
+					  MEMBER(response, field, LanceOptionalInt) + 1);
+			return;
+		default:
+			elog(ERROR, "field \"%s\" cannot stand in a response", field->name);
+	}
+}
+
+void
+lance_rest_encode(const LanceMessage *message, const void *response, LanceLibrary *library, LanceRestReply *reply)
+{
+	LncContext *ctx = &library->ctx;
+	LncJsonWriter *w;
+	LncSlice text;
+
+	lance_check(ctx, lnc_jw_create(ctx, library->arena, MAX_RESPONSE_SIZE, &w));
+	lnc_jw_begin_object(w);
+	if (message != NULL)
+	{
+		for (const LanceField *field = message->fields; field->name != NULL; field++)
+			put_field(w, field, response);
+	}
+	lnc_jw_end_object(w);
+	lance_check(ctx, lnc_jw_finish(w, &text));
+	*reply = (LanceRestReply) {.status = 200, .body = (char *) text.data, .size = text.size};
+}

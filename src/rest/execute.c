@@ -1,0 +1,186 @@
+/*
+ * execute.c
+ *	  A request's transaction, and what becomes of errors in it.
+ *
+ * A client that goes away cancels nothing: its request runs to its end, and a commit stays one. The time limit is
+ * lance_catalog.rest_statement_timeout; it ends before the commit begins.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "miscadmin.h"
+#include "pg/guc.h"
+#include "pgstat.h"
+#include "rest/auth.h"
+#include "rest/codec.h"
+#include "rest/execute.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+#include "utils/timeout.h"
+
+typedef void (*Step)(LanceRestRequest *request, LanceRestReply *reply);
+
+/* ---- steps, each inside a transaction */
+
+static void
+authenticate_step(LanceRestRequest *request, LanceRestReply *reply)
+{
+	(void) lance_rest_extension();
+	(void) lance_rest_authenticate(request);
+}
+
+static void
+operation_step(LanceRestRequest *request, LanceRestReply *reply)
+{
+	const LanceRoute *route = request->route;
+	Oid extension = lance_rest_extension();
+	Oid role = lance_rest_authenticate(request);
+	int settings;
+	LanceLibrary *library;
+	void *input;
+	void *output = NULL;
+
+	if (route->function == NULL)
+		ereport(ERROR,
+				(lance_errcode(LANCE_UNSUPPORTED), errmsg("operation %s is not supported", route->operation)));
+	lance_rest_authorize(route, role, extension);
+
+	/*
+	 * From here on the role's privileges decide, also in deferred triggers at commit. The flag keeps code that
+	 * runs on its behalf from becoming the worker's own user again by SET or RESET ROLE; the nest level undoes what
+	 * such code sets.
+	 */
+	settings = NewGUCNestLevel();
+	SetUserIdAndSecContext(role, SECURITY_LOCAL_USERID_CHANGE);
+	library = lance_library_create(request->context);
+	lance_rest_parse(request);
+	input = lance_rest_decode(request, library);
+	if (route->response != NULL)
+		output = palloc0(route->response->size);
+	route->run(input, output);
+	lance_rest_encode(route->response, output, library, reply);
+	AtEOXact_GUC(true, settings);
+}
+
+/* ---- the transaction around a step */
+
+static void
+begin_transaction(void)
+{
+	/* a cancel that came while nothing ran is for nobody */
+	QueryCancelPending = false;
+	SetCurrentStatementStartTimestamp();
+	StartTransactionCommand();
+	XactIsoLevel = XACT_READ_COMMITTED; /* what the operations count on, whatever the default is */
+	if (lance_guc_rest_statement_timeout > 0)
+		enable_timeout_after(STATEMENT_TIMEOUT, lance_guc_rest_statement_timeout);
+	PushActiveSnapshot(GetTransactionSnapshot());
+}
+
+static void
+end_transaction(void)
+{
+	PopActiveSnapshot();
+	disable_timeout(STATEMENT_TIMEOUT, false);
+	CommitTransactionCommand();
+}
+
+/* Is the error the server's rather than the caller's, and not one that the administrator knows of anyway? */
+static bool
+worth_logging(const ErrorData *error, LanceErrorCode code)
+{
+	int category = ERRCODE_TO_CATEGORY(error->sqlerrcode);
+
+	return code == LANCE_INTERNAL || category == ERRCODE_TO_CATEGORY(ERRCODE_INSUFFICIENT_RESOURCES) ||
+		   category == ERRCODE_TO_CATEGORY(ERRCODE_OPERATOR_INTERVENTION);
+}
+
+/* Turn the error being thrown into the reply, and clean up after it. Returns its SQLSTATE. */
+static int
+recover(const LanceRestRequest *request, LanceRestReply *reply)
+{
+	ErrorData *error;
+	LanceErrorCode code;
+	const char *detail;
+
+	HOLD_INTERRUPTS();
+	disable_all_timeouts(false);
+	QueryCancelPending = false;
+	MemoryContextSwitchTo(request->context);
+	error = CopyErrorData();
+	code = lance_error_code(error);
+	if (worth_logging(error, code))
+		EmitErrorReport();
+	AbortCurrentTransaction();
+	MemoryContextSwitchTo(request->context);
+	FlushErrorState();
+	detail = error->detail;
+	if (error->hint != NULL)
+		detail = detail != NULL ? psprintf("%s %s", detail, error->hint) : error->hint;
+	lance_rest_reply_error(request, reply, lance_http_status(code), code, error->message, detail);
+	RESUME_INTERRUPTS();
+	return error->sqlerrcode;
+}
+
+/* Run a step in a transaction. Returns 0, or the SQLSTATE of the error that is now the reply. */
+static int
+run_transaction(LanceRestRequest *request, LanceRestReply *reply, Step step)
+{
+	volatile int failed = 0;
+	Oid user;
+	int security;
+
+	GetUserIdAndSecContext(&user, &security);
+	PG_TRY();
+	{
+		begin_transaction();
+		step(request, reply);
+		end_transaction();
+		SetUserIdAndSecContext(user, security);
+	}
+	PG_CATCH();
+	{
+		failed = recover(request, reply);
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(request->context);
+	return failed;
+}
+
+void
+lance_rest_execute(LanceRestRequest *request, LanceRestReply *reply)
+{
+	int failed;
+
+	pgstat_report_activity(STATE_RUNNING, request->route->operation);
+	failed = run_transaction(request, reply, operation_step);
+	if (failed == ERRCODE_T_R_DEADLOCK_DETECTED && request->route->repeatable)
+		(void) run_transaction(request, reply, operation_step);
+	pgstat_report_activity(STATE_IDLE, NULL);
+}
+
+bool
+lance_rest_admit(LanceRestRequest *request, LanceRestReply *reply)
+{
+	int failed;
+
+	pgstat_report_activity(STATE_RUNNING, request->route->operation);
+	failed = run_transaction(request, reply, authenticate_step);
+	pgstat_report_activity(STATE_IDLE, NULL);
+	return failed == 0;
+}
+
+void
+lance_rest_execute_nothing(LanceRestRequest *request, LanceRestReply *reply)
+{
+	lance_rest_reply_error(request, reply, lance_http_status(LANCE_SERVICE_UNAVAILABLE), LANCE_SERVICE_UNAVAILABLE,
+						   "the served database does not exist", NULL);
+}
+
+bool
+lance_rest_admit_nobody(LanceRestRequest *request, LanceRestReply *reply)
+{
+	lance_rest_execute_nothing(request, reply);
+	return false;
+}

@@ -1,0 +1,316 @@
+/*
+ * fields.c
+ *	  Tables of fields, one for each request and response. The names are the specification's (spec.yaml, components).
+ */
+#include "postgres.h"
+
+#include "ops/namespace.h"
+#include "ops/table.h"
+#include "ops/version.h"
+#include "rest/fields.h"
+
+#define BODY LANCE_FROM_BODY
+#define QUERY (LANCE_FROM_QUERY | LANCE_FROM_BODY)
+#define PATH (LANCE_FROM_PATH | LANCE_FROM_BODY)
+#define NOWHERE 0
+
+/* A field of the struct STRUCT; the member has the wire's name unless said otherwise. */
+#define FIELD(name, kind, sources) {#name, LANCE_FIELD_##kind, offsetof(STRUCT, name), sources}
+#define FIELD_AS(name, kind, member) {#name, LANCE_FIELD_##kind, offsetof(STRUCT, member), NOWHERE}
+#define OUT(name, kind) FIELD(name, kind, NOWHERE)
+#define END_OF_FIELDS {NULL}
+
+#define REQUEST(operation) \
+	const LanceMessage lance_message_##operation##_request = {sizeof(STRUCT), operation##_request_fields}
+#define RESPONSE(operation) \
+	const LanceMessage lance_message_##operation##_response = {sizeof(STRUCT), operation##_response_fields}
+
+/* ---- requests */
+
+/* One table serves every request that is only an id. */
+StaticAssertDecl(sizeof(LanceNamespaceExistsRequest) == sizeof(LanceId) &&
+					 sizeof(LanceDescribeNamespaceRequest) == sizeof(LanceId) &&
+					 sizeof(LanceTableExistsRequest) == sizeof(LanceId) &&
+					 sizeof(LanceDeregisterTableRequest) == sizeof(LanceId) &&
+					 sizeof(LanceDropTableRequest) == sizeof(LanceId),
+				 "requests that are only an id have one layout");
+
+#define STRUCT LanceTableExistsRequest
+static const LanceField id_request_fields[] = {FIELD(id, ID, PATH), END_OF_FIELDS};
+REQUEST(id);
+#undef STRUCT
+
+#define STRUCT LanceCreateNamespaceRequest
+static const LanceField create_namespace_request_fields[] = {
+	FIELD(id, ID, PATH),
+	FIELD(mode, TEXT, BODY),
+	FIELD(properties, PROPERTIES, BODY),
+	END_OF_FIELDS,
+};
+REQUEST(create_namespace);
+#undef STRUCT
+
+#define STRUCT LanceListNamespacesRequest
+static const LanceField list_namespaces_request_fields[] = {
+	FIELD(id, ID, PATH),
+	FIELD(page_token, TEXT, QUERY),
+	FIELD(limit, LIMIT, QUERY),
+	END_OF_FIELDS,
+};
+REQUEST(list_namespaces);
+#undef STRUCT
+
+#define STRUCT LanceDropNamespaceRequest
+static const LanceField drop_namespace_request_fields[] = {
+	FIELD(id, ID, PATH),
+	FIELD(mode, TEXT, BODY),
+	FIELD(behavior, TEXT, BODY),
+	END_OF_FIELDS,
+};
+REQUEST(drop_namespace);
+#undef STRUCT
+
+#define STRUCT LanceListTablesRequest
+static const LanceField list_tables_request_fields[] = {
+	FIELD(id, ID, PATH),
+	FIELD(page_token, TEXT, QUERY),
+	FIELD(limit, LIMIT, QUERY),
+	FIELD(include_declared, BOOL, QUERY),
+	END_OF_FIELDS,
+};
+REQUEST(list_tables);
+#undef STRUCT
+
+#define STRUCT LanceListAllTablesRequest
+static const LanceField list_all_tables_request_fields[] = {
+	FIELD(delimiter, DELIMITER, NOWHERE),
+	FIELD(page_token, TEXT, QUERY),
+	FIELD(limit, LIMIT, QUERY),
+	FIELD(include_declared, BOOL, QUERY),
+	END_OF_FIELDS,
+};
+REQUEST(list_all_tables);
+#undef STRUCT
+
+#define STRUCT LanceDeclareTableRequest
+static const LanceField declare_table_request_fields[] = {
+	FIELD(id, ID, PATH),
+	FIELD(location, TEXT, BODY),
+	FIELD(vend_credentials, BOOL, BODY),
+	FIELD(properties, PROPERTIES, BODY),
+	END_OF_FIELDS,
+};
+REQUEST(declare_table);
+#undef STRUCT
+
+#define STRUCT LanceRegisterTableRequest
+static const LanceField register_table_request_fields[] = {
+	FIELD(id, ID, PATH),
+	FIELD(location, TEXT, BODY),
+	FIELD(mode, TEXT, BODY),
+	FIELD(properties, PROPERTIES, BODY),
+	END_OF_FIELDS,
+};
+REQUEST(register_table);
+#undef STRUCT
+
+#define STRUCT LanceDescribeTableRequest
+static const LanceField describe_table_request_fields[] = {
+	FIELD(id, ID, PATH),
+	FIELD(version, INT, BODY),
+	FIELD(tag, TEXT, BODY),
+	FIELD(branch, TEXT, BODY),
+	FIELD(with_table_uri, BOOL, QUERY),
+	FIELD(load_detailed_metadata, BOOL, QUERY),
+	FIELD(check_declared, BOOL, QUERY),
+	FIELD(vend_credentials, BOOL, BODY),
+	END_OF_FIELDS,
+};
+REQUEST(describe_table);
+#undef STRUCT
+
+#define STRUCT LanceRenameTableRequest
+static const LanceField rename_table_request_fields[] = {
+	FIELD(id, ID, PATH),
+	FIELD(new_table_name, TEXT, BODY),
+	FIELD(new_namespace_id, ID, BODY),
+	END_OF_FIELDS,
+};
+REQUEST(rename_table);
+#undef STRUCT
+
+#define STRUCT LanceCreateTableVersionRequest
+static const LanceField create_table_version_request_fields[] = {
+	FIELD(id, ID, PATH),
+	FIELD(version, INT, BODY),
+	FIELD(branch, TEXT, BODY),
+	FIELD(manifest_path, TEXT, BODY),
+	FIELD(manifest_size, INT, BODY),
+	FIELD(e_tag, TEXT, BODY),
+	FIELD(metadata, PROPERTIES, BODY),
+	FIELD(naming_scheme, TEXT, BODY),
+	END_OF_FIELDS,
+};
+REQUEST(create_table_version);
+#undef STRUCT
+
+#define STRUCT LanceListTableVersionsRequest
+static const LanceField list_table_versions_request_fields[] = {
+	FIELD(id, ID, PATH),
+	FIELD(branch, TEXT, QUERY),
+	FIELD(page_token, TEXT, QUERY),
+	FIELD(limit, LIMIT, QUERY),
+	FIELD(descending, BOOL, QUERY),
+	END_OF_FIELDS,
+};
+REQUEST(list_table_versions);
+#undef STRUCT
+
+#define STRUCT LanceDescribeTableVersionRequest
+static const LanceField describe_table_version_request_fields[] = {
+	FIELD(id, ID, PATH),
+	FIELD(version, INT, BODY),
+	FIELD(branch, TEXT, BODY),
+	END_OF_FIELDS,
+};
+REQUEST(describe_table_version);
+#undef STRUCT
+
+#define STRUCT LanceDeleteTableVersionsRequest
+static const LanceField delete_table_versions_request_fields[] = {
+	FIELD(id, ID, PATH),
+	FIELD(branch, TEXT, BODY),
+	FIELD(ranges, RANGES, BODY),
+	END_OF_FIELDS,
+};
+REQUEST(delete_table_versions);
+#undef STRUCT
+
+/* ---- responses */
+
+/* Create, describe and drop of a namespace answer alike. */
+StaticAssertDecl(sizeof(LanceDescribeNamespaceResponse) == sizeof(LanceCreateNamespaceResponse) &&
+					 sizeof(LanceDropNamespaceResponse) == sizeof(LanceCreateNamespaceResponse),
+				 "responses that are only properties have one layout");
+
+#define STRUCT LanceCreateNamespaceResponse
+static const LanceField namespace_response_fields[] = {
+	OUT(properties, PROPERTIES),
+	END_OF_FIELDS,
+};
+RESPONSE(namespace);
+#undef STRUCT
+
+#define STRUCT LanceListNamespacesResponse
+static const LanceField list_namespaces_response_fields[] = {
+	OUT(namespaces, NAMES),
+	OUT(page_token, TEXT),
+	END_OF_FIELDS,
+};
+RESPONSE(list_namespaces);
+#undef STRUCT
+
+#define STRUCT LanceListTablesResponse
+static const LanceField list_tables_response_fields[] = {
+	OUT(tables, NAMES),
+	OUT(page_token, TEXT),
+	END_OF_FIELDS,
+};
+RESPONSE(list_tables);
+#undef STRUCT
+
+#define STRUCT LanceDeclareTableResponse
+static const LanceField declare_table_response_fields[] = {
+	OUT(location, TEXT),
+	OUT(storage_options, PROPERTIES),
+	OUT(properties, PROPERTIES),
+	OUT(managed_versioning, BOOL),
+	END_OF_FIELDS,
+};
+RESPONSE(declare_table);
+#undef STRUCT
+
+#define STRUCT LanceRegisterTableResponse
+static const LanceField register_table_response_fields[] = {
+	OUT(location, TEXT),
+	OUT(properties, PROPERTIES),
+	END_OF_FIELDS,
+};
+RESPONSE(register_table);
+#undef STRUCT
+
+StaticAssertDecl(offsetof(LanceDescribeTableResponse, num_fragments) ==
+					 offsetof(LanceDescribeTableResponse, num_deleted_rows) + sizeof(LanceOptionalInt),
+				 "LANCE_FIELD_STATS reads two neighbours");
+
+#define STRUCT LanceDescribeTableResponse
+static const LanceField describe_table_response_fields[] = {
+	OUT(table, TEXT),
+	FIELD_AS(namespace, ID, namespace_id),
+	OUT(version, INT),
+	OUT(location, TEXT),
+	OUT(table_uri, TEXT),
+	FIELD_AS(schema, JSON, schema_json),
+	OUT(storage_options, PROPERTIES),
+	FIELD_AS(stats, STATS, num_deleted_rows),
+	OUT(metadata, PROPERTIES),
+	OUT(properties, PROPERTIES),
+	OUT(managed_versioning, BOOL),
+	OUT(is_only_declared, BOOL),
+	END_OF_FIELDS,
+};
+RESPONSE(describe_table);
+#undef STRUCT
+
+#define STRUCT LanceDeregisterTableResponse
+static const LanceField deregister_table_response_fields[] = {
+	OUT(id, ID),
+	OUT(location, TEXT),
+	OUT(properties, PROPERTIES),
+	END_OF_FIELDS,
+};
+RESPONSE(deregister_table);
+#undef STRUCT
+
+#define STRUCT LanceDropTableResponse
+static const LanceField drop_table_response_fields[] = {
+	OUT(id, ID),
+	OUT(location, TEXT),
+	OUT(properties, PROPERTIES),
+	END_OF_FIELDS,
+};
+RESPONSE(drop_table);
+#undef STRUCT
+
+#define STRUCT LanceCreateTableVersionResponse
+static const LanceField create_table_version_response_fields[] = {
+	OUT(version, VERSION),
+	END_OF_FIELDS,
+};
+RESPONSE(create_table_version);
+#undef STRUCT
+
+#define STRUCT LanceListTableVersionsResponse
+static const LanceField list_table_versions_response_fields[] = {
+	OUT(versions, VERSIONS),
+	OUT(page_token, TEXT),
+	END_OF_FIELDS,
+};
+RESPONSE(list_table_versions);
+#undef STRUCT
+
+#define STRUCT LanceDescribeTableVersionResponse
+static const LanceField describe_table_version_response_fields[] = {
+	OUT(version, VERSION),
+	END_OF_FIELDS,
+};
+RESPONSE(describe_table_version);
+#undef STRUCT
+
+#define STRUCT LanceDeleteTableVersionsResponse
+static const LanceField delete_table_versions_response_fields[] = {
+	OUT(deleted_count, INT),
+	END_OF_FIELDS,
+};
+RESPONSE(delete_table_versions);
+#undef STRUCT

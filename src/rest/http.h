@@ -1,0 +1,35 @@
+/*
+ * http.h
+ *	  The HTTP side of a worker: connections, request bodies, replies. Built on libmicrohttpd, driven from outside.
+ *
+ * The library calls back into http.c; nothing that happens in a callback may longjmp through it, so every callback traps
+ * PostgreSQL's errors. FATAL is fine: it ends the process.
+ */
+#ifndef LANCE_REST_HTTP_H
+#define LANCE_REST_HTTP_H
+
+/* Answers a request whose body is there; must not throw. The reply lives in the request's context. */
+struct LanceRestRequest;
+struct LanceRestReply;
+typedef void (*LanceHttpHandler)(struct LanceRestRequest *request, struct LanceRestReply *reply);
+
+/*
+ * Start serving. admit is asked before a large body is taken: false, with the reply filled, refuses it. Throws when the
+ * library can't start.
+ */
+typedef bool (*LanceHttpAdmission)(struct LanceRestRequest *request, struct LanceRestReply *reply);
+extern void lance_http_start(LanceHttpHandler handler, LanceHttpAdmission admit);
+
+/* The descriptor that becomes readable when connections want attention. */
+extern pgsocket lance_http_descriptor(void);
+
+/* Take one connection, if there is one, from a listening socket. */
+extern void lance_http_accept(pgsocket listening);
+
+/*
+ * Do what can be done without waiting. Returns the time until it must be called again even if nothing happens, in ms; -1:
+ * no limit.
+ */
+extern long lance_http_run(void);
+
+#endif

@@ -1,0 +1,21 @@
+/*
+ * main.h
+ *	  Entry points of the background workers, and what they share.
+ */
+#ifndef LANCE_REST_MAIN_H
+#define LANCE_REST_MAIN_H
+
+/* Found by the postmaster by name. */
+extern PGDLLEXPORT void lance_rest_worker_main(Datum number) pg_attribute_noreturn();
+extern PGDLLEXPORT void lance_cleanup_worker_main(Datum number) pg_attribute_noreturn();
+
+/* Signals, connection, settings. False: the served database is missing, and the worker is connected to none. */
+extern bool lance_rest_start_worker(const char *application_name);
+
+/* For a worker that is connected to none: end the process, to be started again, once the database is there. */
+extern void lance_rest_end_if_database_exists(void);
+
+/* Interrupts, reload, invalidations; call it in each turn of a loop, outside transactions. */
+extern void lance_rest_housekeeping(void);
+
+#endif

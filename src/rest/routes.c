@@ -1,0 +1,255 @@
+/*
+ * routes.c
+ *	  The rows of the route table, and the match of a path.
+ *
+ * To serve one more operation, give its row the SQL function, the runner and the two messages (fields.h).
+ */
+#include "postgres.h"
+
+#include "ops/namespace.h"
+#include "ops/table.h"
+#include "ops/version.h"
+#include "rest/fields.h"
+#include "rest/request.h"
+#include "rest/routes.h"
+
+#define MAX_SEGMENTS 8
+
+/* Operations have typed parameters, the table untyped ones. */
+#define RUN(operation, Request, Response)                       \
+	static void                                                 \
+	run_##operation(const void *request, void *response)        \
+	{                                                           \
+		lance_op_##operation((const Request *) request, (Response *) response); \
+	}
+#define RUN_SILENT(operation, Request)                    \
+	static void                                           \
+	run_##operation(const void *request, void *response)  \
+	{                                                     \
+		lance_op_##operation((const Request *) request);  \
+	}
+
+RUN(create_namespace, LanceCreateNamespaceRequest, LanceCreateNamespaceResponse)
+RUN(list_namespaces, LanceListNamespacesRequest, LanceListNamespacesResponse)
+RUN(describe_namespace, LanceDescribeNamespaceRequest, LanceDescribeNamespaceResponse)
+RUN_SILENT(namespace_exists, LanceNamespaceExistsRequest)
+RUN(drop_namespace, LanceDropNamespaceRequest, LanceDropNamespaceResponse)
+RUN(list_tables, LanceListTablesRequest, LanceListTablesResponse)
+RUN(list_all_tables, LanceListAllTablesRequest, LanceListTablesResponse)
+RUN(declare_table, LanceDeclareTableRequest, LanceDeclareTableResponse)
+RUN(register_table, LanceRegisterTableRequest, LanceRegisterTableResponse)
+RUN(describe_table, LanceDescribeTableRequest, LanceDescribeTableResponse)
+RUN_SILENT(table_exists, LanceTableExistsRequest)
+RUN_SILENT(rename_table, LanceRenameTableRequest)
+RUN(deregister_table, LanceDeregisterTableRequest, LanceDeregisterTableResponse)
+RUN(drop_table, LanceDropTableRequest, LanceDropTableResponse)
+RUN(create_table_version, LanceCreateTableVersionRequest, LanceCreateTableVersionResponse)
+RUN(list_table_versions, LanceListTableVersionsRequest, LanceListTableVersionsResponse)
+RUN(describe_table_version, LanceDescribeTableVersionRequest, LanceDescribeTableVersionResponse)
+RUN(delete_table_versions, LanceDeleteTableVersionsRequest, LanceDeleteTableVersionsResponse)
+
+#define NONE LANCE_BODY_NONE
+#define JSON LANCE_BODY_JSON
+#define ARROW LANCE_BODY_ARROW
+#define REPEATABLE true
+#define ONCE false
+
+/* A served row: the operation's name in C, its messages. */
+#define SERVED(operation, methods, path, body, name, request, response, repeat)                                       \
+	{                                                                                                                 \
+		operation, methods, path, body, "lance_" #name, run_##name, &lance_message_##request, response, repeat          \
+	}
+#define ANSWER(name) &lance_message_##name
+#define EMPTY NULL
+#define REFUSED(operation, methods, path, body) {operation, methods, path, body, NULL, NULL, NULL, NULL, ONCE}
+
+const LanceRoute lance_rest_routes[] = {
+	/* namespaces */
+	SERVED("CreateNamespace", "POST", "/v1/namespace/{id}/create", JSON, create_namespace, create_namespace_request,
+		   ANSWER(namespace_response), REPEATABLE),
+	SERVED("ListNamespaces", "GET", "/v1/namespace/{id}/list", NONE, list_namespaces, list_namespaces_request,
+		   ANSWER(list_namespaces_response), REPEATABLE),
+	SERVED("DescribeNamespace", "POST", "/v1/namespace/{id}/describe", JSON, describe_namespace, id_request,
+		   ANSWER(namespace_response), REPEATABLE),
+	SERVED("DropNamespace", "POST", "/v1/namespace/{id}/drop", JSON, drop_namespace, drop_namespace_request,
+		   ANSWER(namespace_response), REPEATABLE),
+	SERVED("NamespaceExists", "POST", "/v1/namespace/{id}/exists", JSON, namespace_exists, id_request, EMPTY,
+		   REPEATABLE),
+	SERVED("ListTables", "GET", "/v1/namespace/{id}/table/list", NONE, list_tables, list_tables_request,
+		   ANSWER(list_tables_response), REPEATABLE),
+
+	/* tables */
+	SERVED("ListAllTables", "GET", "/v1/table", NONE, list_all_tables, list_all_tables_request,
+		   ANSWER(list_tables_response), REPEATABLE),
+	SERVED("DeclareTable", "POST", "/v1/table/{id}/declare", JSON, declare_table, declare_table_request,
+		   ANSWER(declare_table_response), REPEATABLE),
+	SERVED("RegisterTable", "POST", "/v1/table/{id}/register", JSON, register_table, register_table_request,
+		   ANSWER(register_table_response), REPEATABLE),
+	SERVED("DescribeTable", "POST", "/v1/table/{id}/describe", JSON, describe_table, describe_table_request,
+		   ANSWER(describe_table_response), REPEATABLE),
+	SERVED("TableExists", "POST", "/v1/table/{id}/exists", JSON, table_exists, id_request, EMPTY, REPEATABLE),
+	SERVED("RenameTable", "POST", "/v1/table/{id}/rename", JSON, rename_table, rename_table_request, EMPTY, REPEATABLE),
+	SERVED("DeregisterTable", "POST", "/v1/table/{id}/deregister", JSON, deregister_table, id_request,
+		   ANSWER(deregister_table_response), REPEATABLE),
+	SERVED("DropTable", "POST", "/v1/table/{id}/drop", JSON, drop_table, id_request, ANSWER(drop_table_response),
+		   REPEATABLE),
+
+	/* versions */
+	SERVED("ListTableVersions", "POST", "/v1/table/{id}/version/list", JSON, list_table_versions,
+		   list_table_versions_request, ANSWER(list_table_versions_response), REPEATABLE),
+	SERVED("CreateTableVersion", "POST", "/v1/table/{id}/version/create", JSON, create_table_version,
+		   create_table_version_request, ANSWER(create_table_version_response), ONCE),
+	SERVED("DescribeTableVersion", "POST", "/v1/table/{id}/version/describe", JSON, describe_table_version,
+		   describe_table_version_request, ANSWER(describe_table_version_response), REPEATABLE),
+	SERVED("BatchDeleteTableVersions", "POST", "/v1/table/{id}/version/delete", JSON, delete_table_versions,
+		   delete_table_versions_request, ANSWER(delete_table_versions_response), ONCE),
+	REFUSED("BatchCreateTableVersions", "POST", "/v1/table/version/batch-create", JSON),
+	REFUSED("BatchCommitTables", "POST", "/v1/table/batch-commit", JSON),
+
+	/* data */
+	REFUSED("CreateTable", "POST", "/v1/table/{id}/create", ARROW),
+	REFUSED("InsertIntoTable", "POST", "/v1/table/{id}/insert", ARROW),
+	REFUSED("MergeInsertIntoTable", "POST", "/v1/table/{id}/merge_insert", ARROW),
+	REFUSED("UpdateTable", "POST", "/v1/table/{id}/update", JSON),
+	REFUSED("DeleteFromTable", "POST", "/v1/table/{id}/delete", JSON),
+	REFUSED("QueryTable", "POST", "/v1/table/{id}/query", JSON),
+	/* the specification says POST, clients before 14.0 say GET; so for the tags */
+	REFUSED("CountTableRows", "GET, POST", "/v1/table/{id}/count_rows", JSON),
+	REFUSED("ExplainTableQueryPlan", "POST", "/v1/table/{id}/explain_plan", JSON),
+	REFUSED("AnalyzeTableQueryPlan", "POST", "/v1/table/{id}/analyze_plan", JSON),
+	REFUSED("RestoreTable", "POST", "/v1/table/{id}/restore", JSON),
+	REFUSED("GetTableStats", "GET, POST", "/v1/table/{id}/stats", JSON),
+
+	/* columns and metadata */
+	REFUSED("AlterTableAddColumns", "POST", "/v1/table/{id}/add_columns", JSON),
+	REFUSED("AlterTableAlterColumns", "POST", "/v1/table/{id}/alter_columns", JSON),
+	REFUSED("AlterTableDropColumns", "POST", "/v1/table/{id}/drop_columns", JSON),
+	REFUSED("AlterTableBackfillColumns", "POST", "/v1/table/{id}/backfill_column", JSON),
+	REFUSED("UpdateFieldMetadata", "POST", "/v1/table/{id}/update_field_metadata", JSON),
+	REFUSED("UpdateTableSchemaMetadata", "POST", "/v1/table/{id}/schema_metadata/update", JSON),
+
+	/* indexes */
+	REFUSED("CreateTableIndex", "POST", "/v1/table/{id}/create_index", JSON),
+	REFUSED("CreateTableScalarIndex", "POST", "/v1/table/{id}/create_scalar_index", JSON),
+	REFUSED("ListTableIndices", "POST", "/v1/table/{id}/index/list", JSON),
+	REFUSED("DescribeTableIndexStats", "POST", "/v1/table/{id}/index/{index_name}/stats", JSON),
+	REFUSED("DropTableIndex", "POST", "/v1/table/{id}/index/{index_name}/drop", JSON),
+
+	/* tags and branches */
+	REFUSED("ListTableTags", "GET, POST", "/v1/table/{id}/tags/list", JSON),
+	REFUSED("GetTableTagVersion", "POST", "/v1/table/{id}/tags/version", JSON),
+	REFUSED("CreateTableTag", "POST", "/v1/table/{id}/tags/create", JSON),
+	REFUSED("DeleteTableTag", "POST", "/v1/table/{id}/tags/delete", JSON),
+	REFUSED("UpdateTableTag", "POST", "/v1/table/{id}/tags/update", JSON),
+	REFUSED("ListTableBranches", "POST", "/v1/table/{id}/branches/list", JSON),
+	REFUSED("CreateTableBranch", "POST", "/v1/table/{id}/branches/create", JSON),
+	REFUSED("DeleteTableBranch", "POST", "/v1/table/{id}/branches/delete", JSON),
+
+	/* materialized views, transactions */
+	REFUSED("CreateMaterializedView", "POST", "/v1/materialized_view/{id}/create", JSON),
+	REFUSED("RefreshMaterializedView", "POST", "/v1/materialized_view/{id}/refresh", JSON),
+	REFUSED("DescribeTransaction", "POST", "/v1/transaction/{id}/describe", JSON),
+	REFUSED("AlterTransaction", "POST", "/v1/transaction/{id}/alter", JSON),
+	{NULL},
+};
+
+typedef struct Segment
+{
+	const char *start;
+	size_t length;
+} Segment;
+
+/* Cut a path at its slashes, trailing ones dropped. Returns the number of segments, -1 when there are too many. */
+static int
+cut_path(const char *path, Segment *segments)
+{
+	size_t length = strlen(path);
+	const char *p = path + (path[0] == '/');
+	const char *end;
+	int n = 0;
+
+	while (length > 0 && path[length - 1] == '/')
+		length--;
+	end = path + length;
+	while (p < end)
+	{
+		const char *slash = memchr(p, '/', end - p);
+
+		if (n == MAX_SEGMENTS)
+			return -1;
+		segments[n++] = (Segment) {p, slash != NULL ? slash - p : end - p};
+		if (slash == NULL)
+			break;
+		p = slash + 1;
+	}
+	return n;
+}
+
+static bool
+is_placeholder(const Segment *segment)
+{
+	return segment->length > 0 && segment->start[0] == '{';
+}
+
+static bool
+segments_match(const Segment *pattern, const Segment *segments, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		if (!is_placeholder(&pattern[i]) &&
+			(pattern[i].length != segments[i].length ||
+			 memcmp(pattern[i].start, segments[i].start, segments[i].length) != 0))
+			return false;
+	}
+	return true;
+}
+
+/* Is method one of a list like "GET, POST"? */
+static bool
+method_listed(const char *list, const char *method)
+{
+	size_t length = strlen(method);
+
+	for (const char *p = list; p != NULL; p = strchr(p, ','))
+	{
+		p += strspn(p, ", ");
+		if (strncmp(p, method, length) == 0 && (p[length] == '\0' || p[length] == ','))
+			return true;
+	}
+	return false;
+}
+
+void
+lance_rest_match(LanceRestRequest *request)
+{
+	Segment segments[MAX_SEGMENTS];
+	Segment pattern[MAX_SEGMENTS];
+	int n = cut_path(request->path, segments);
+
+	request->route = NULL;
+	request->allow = NULL;
+	request->raw_id = NULL;
+	if (n <= 0)
+		return;
+	for (const LanceRoute *route = lance_rest_routes; route->operation != NULL; route++)
+	{
+		if (cut_path(route->path, pattern) != n || !segments_match(pattern, segments, n))
+			continue;
+		if (!method_listed(route->methods, request->method))
+		{
+			request->allow = route->methods;
+			return;
+		}
+		request->route = route;
+		for (int i = 0; i < n && request->raw_id == NULL; i++)
+		{
+			if (is_placeholder(&pattern[i]))
+			{
+				request->raw_id = MemoryContextAlloc(request->context, segments[i].length + 1);
+				memcpy(request->raw_id, segments[i].start, segments[i].length);
+				request->raw_id[segments[i].length] = '\0';
+			}
+		}
+		return;
+	}
+}

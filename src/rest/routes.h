@@ -1,0 +1,85 @@
+/*
+ * routes.h
+ *	  The routes of the REST namespace specification, as data.
+ *
+ * Every path of the specification (spec.yaml) has a row. One without an operation is answered Unsupported: code 0, status
+ * 406, nothing done.
+ */
+#ifndef LANCE_REST_ROUTES_H
+#define LANCE_REST_ROUTES_H
+
+struct LanceRestRequest;
+
+/* How a member is read and printed; the C type it stands for in the struct. */
+typedef enum LanceFieldKind
+{
+	LANCE_FIELD_ID,			/* LanceId: list of texts */
+	LANCE_FIELD_TEXT,		/* char * */
+	LANCE_FIELD_INT,		/* LanceOptionalInt, 64 bits */
+	LANCE_FIELD_LIMIT,		/* LanceOptionalInt, 32 bits */
+	LANCE_FIELD_BOOL,		/* LanceOptionalBool */
+	LANCE_FIELD_PROPERTIES, /* LanceProperties: object of texts */
+	LANCE_FIELD_RANGES,		/* LanceVersionRanges: list of {start_version, end_version} */
+	LANCE_FIELD_DELIMITER,	/* char *: the request's delimiter; requests only, in neither query nor body */
+	LANCE_FIELD_NAMES,		/* LanceNameList; responses only, as are the ones below */
+	LANCE_FIELD_VERSION,	/* LanceVersionInfo */
+	LANCE_FIELD_VERSIONS,	/* LanceVersionList */
+	LANCE_FIELD_JSON,		/* char *: an object that is JSON already */
+	LANCE_FIELD_STATS		/* two LanceOptionalInt: deleted rows, fragments */
+} LanceFieldKind;
+
+/* Where a request's member may come from. The route's id wins over nothing, the query over the body. */
+typedef enum LanceFieldSource
+{
+	LANCE_FROM_BODY = 1,
+	LANCE_FROM_QUERY = 2,
+	LANCE_FROM_PATH = 4
+} LanceFieldSource;
+
+typedef struct LanceField
+{
+	const char *name; /* as on the wire; NULL ends a table */
+	LanceFieldKind kind;
+	size_t offset; /* in the struct */
+	int sources;   /* of LanceFieldSource; 0 in responses */
+} LanceField;
+
+/* The struct that a table of fields describes. */
+typedef struct LanceMessage
+{
+	size_t size;
+	const LanceField *fields;
+} LanceMessage;
+
+typedef enum LanceBodyKind
+{
+	LANCE_BODY_NONE, /* GET: whatever is sent is read and dropped */
+	LANCE_BODY_JSON, /* an object, null, or nothing */
+	LANCE_BODY_ARROW /* Arrow stream; no served route takes one yet, so it is read and dropped */
+} LanceBodyKind;
+
+typedef struct LanceRoute
+{
+	const char *operation; /* the specification's operationId */
+	const char *methods;   /* as in an Allow header */
+	const char *path;	   /* "/v1/table/{id}/drop"; {…} stands for one segment */
+	LanceBodyKind body;
+
+	/* Served routes only: */
+	const char *function; /* the SQL function whose EXECUTE privilege the caller needs; NULL: Unsupported */
+	void (*run)(const void *request, void *response);
+	const LanceMessage *request;
+	const LanceMessage *response; /* NULL: the answer is an empty object */
+	bool repeatable;	   /* may be run again within the request when a deadlock made it fail */
+} LanceRoute;
+
+/* All rows, ended by one without operation. */
+extern const LanceRoute lance_rest_routes[];
+
+/*
+ * Find the row of the request's method and path; trailing slashes do not matter. Sets route, allow and raw_id; what is
+ * allocated lives in the request's context.
+ */
+extern void lance_rest_match(struct LanceRestRequest *request);
+
+#endif
