@@ -7,7 +7,7 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "pg/guc.h"
-#include "pg/wake.h"
+#include "rest/worker.h"
 
 PG_MODULE_MAGIC;
 
@@ -18,5 +18,5 @@ _PG_init(void)
 {
 	lance_guc_define();
 	if (process_shared_preload_libraries_in_progress)
-		lance_wake_init(lance_guc_rest_workers);
+		lance_rest_init();
 }

@@ -8,6 +8,7 @@
  */
 #include "postgres.h"
 
+#include <limits.h>
 #include <microhttpd.h>
 #include <sys/socket.h>
 #include <unistd.h>

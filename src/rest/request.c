@@ -7,6 +7,8 @@
  */
 #include "postgres.h"
 
+#include <limits.h>
+
 #include "mb/pg_wchar.h"
 #include "rest/request.h"
 #include "utils/json.h"

@@ -204,7 +204,7 @@ create_event_set(int *size)
 }
 
 /* Serve for ever. Each turn takes at most one new connection, which leaves the others to idle workers. */
-static void
+static void pg_attribute_noreturn()
 serve(bool connected)
 {
 	MemoryContext turn = AllocSetContextCreate(TopMemoryContext, "REST worker turn", ALLOCSET_DEFAULT_SIZES);
