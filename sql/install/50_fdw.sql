@@ -3,11 +3,13 @@ CREATE FUNCTION lance_fdw_handler()
 RETURNS fdw_handler
 LANGUAGE c STRICT
 AS 'MODULE_PATHNAME', 'lance_sql_fdw_handler';
+COMMENT ON FUNCTION lance_fdw_handler() IS 'handler of the foreign-data wrapper lance_fdw';
 
 CREATE FUNCTION lance_fdw_validator(options text[], catalog oid)
 RETURNS void
 LANGUAGE c STRICT
 AS 'MODULE_PATHNAME', 'lance_sql_fdw_validator';
+COMMENT ON FUNCTION lance_fdw_validator(text[], oid) IS 'validator of the options of lance_fdw';
 
 CREATE FOREIGN DATA WRAPPER lance_fdw HANDLER lance_fdw_handler VALIDATOR lance_fdw_validator;
 

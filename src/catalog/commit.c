@@ -331,7 +331,8 @@ lance_commit_version(LanceHistory *history, const LanceCommitRequest *request, L
 		ereport(ERROR, (lance_errcode(LANCE_CONCURRENT_MODIFICATION),
 						errmsg("version " INT64_FORMAT " is not the next version of table \"%s\"", request->version,
 							   history->table->name),
-						errdetail("The newest version is " UINT64_FORMAT ".", latest)));
+						latest > 0 ? errdetail("The newest version is " UINT64_FORMAT ".", latest)
+								   : errdetail("It has no version yet, so that the first one is 1.")));
 	remember(history, request, naming);
 	row.version = request->version;
 	row.manifest_key = pending->final_key;

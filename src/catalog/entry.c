@@ -4,10 +4,12 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "catalog/cleanup.h"
 #include "catalog/entry.h"
 #include "catalog/session.h"
 #include "miscadmin.h"
+#include "pg/errcodes.h"
 #include "utils/builtins.h"
 
 static const char *const kind_names[] = {
@@ -174,10 +176,17 @@ lance_entry_has_children(int64 entry_id)
 	bool found;
 
 	lance_session_begin(&session);
-	found = lance_session_run(&statement, (Datum[]){Int64GetDatum(entry_id)}, NULL, 1) > 0;
+	found = lance_session_run_latest(&statement, (Datum[]){Int64GetDatum(entry_id)}, NULL) > 0;
 	lance_session_end(&session);
 	return found;
 }
+
+/* Ids of everything below the namespace $1. */
+#define BELOW                                                        \
+	"WITH RECURSIVE below (entry_id) AS ("                           \
+	" SELECT entry_id FROM lance.catalog_entry WHERE parent_id = $1" \
+	" UNION ALL"                                                     \
+	" SELECT e.entry_id FROM below b JOIN lance.catalog_entry e ON e.parent_id = b.entry_id) "
 
 /*
  * Lock everything below, in the order of the ids. While one pass waits, others may add names to namespaces that it has
@@ -187,20 +196,18 @@ lance_entry_has_children(int64 entry_id)
 static void
 lock_below(int64 entry_id)
 {
-	static LanceStatement statement = {
-		.sql = "WITH RECURSIVE below (entry_id) AS ("
-			   " SELECT entry_id FROM lance.catalog_entry WHERE parent_id = $1"
-			   " UNION ALL"
-			   " SELECT e.entry_id FROM below b JOIN lance.catalog_entry e ON e.parent_id = b.entry_id)"
-			   " SELECT e.entry_id FROM lance.catalog_entry e WHERE e.entry_id IN (SELECT b.entry_id FROM below b)"
-			   " ORDER BY e.entry_id FOR UPDATE OF e",
+	static LanceStatement lock = {
+		.sql = BELOW
+		"SELECT e.entry_id FROM lance.catalog_entry e WHERE e.entry_id IN (SELECT b.entry_id FROM below b)"
+		" ORDER BY e.entry_id FOR UPDATE OF e",
 		.nargs = 1,
 		.types = {INT8OID}};
+	static LanceStatement look = {.sql = BELOW "SELECT entry_id FROM below", .nargs = 1, .types = {INT8OID}};
 	uint64 locked = 0;
 
 	for (;;)
 	{
-		uint64 n = lance_session_run(&statement, (Datum[]){Int64GetDatum(entry_id)}, NULL, 0);
+		uint64 n = lance_session_run(&lock, (Datum[]){Int64GetDatum(entry_id)}, NULL, 0);
 
 		SPI_freetuptable(SPI_tuptable);
 		if (n == locked)
@@ -208,16 +215,17 @@ lock_below(int64 entry_id)
 		locked = n;
 		CHECK_FOR_INTERRUPTS();
 	}
+
+	/* An old snapshot can't show what came since, so what it shows must be all there is. */
+	if (IsolationUsesXactSnapshot() &&
+		lance_session_run_latest(&look, (Datum[]){Int64GetDatum(entry_id)}, NULL) != locked)
+		ereport(ERROR, (lance_errcode(LANCE_CONCURRENT_MODIFICATION),
+						errmsg("could not serialize access due to names added since the transaction began")));
 }
 
 void
 lance_entry_remove_below(int64 entry_id, bool with_self)
 {
-#define BELOW                                                        \
-	"WITH RECURSIVE below (entry_id) AS ("                           \
-	" SELECT entry_id FROM lance.catalog_entry WHERE parent_id = $1" \
-	" UNION ALL"                                                     \
-	" SELECT e.entry_id FROM below b JOIN lance.catalog_entry e ON e.parent_id = b.entry_id) "
 	static LanceStatement queue = {.sql = BELOW
 								   "INSERT INTO lance.cleanup_item (kind, location, server_name, role_name) "
 								   "SELECT 'location', t.location, t.server_name, $2 "

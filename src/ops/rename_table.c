@@ -25,6 +25,8 @@ lock_both(const LanceId *table_id, const LanceId *space_id, LanceEntry **table, 
 	*space = lance_entry_find(space_id, LANCE_ENTRY_NAMESPACE, LANCE_LOCK_SHARE);
 	if (*table != NULL && *space != NULL && (*table)->entry_id > (*space)->entry_id)
 		*table = lance_entry_find(table_id, LANCE_ENTRY_TABLE, LANCE_LOCK_UPDATE);
+	if (*space == NULL)
+		*table = lance_entry_find(table_id, LANCE_ENTRY_TABLE, LANCE_LOCK_NONE);
 	return *space != NULL;
 }
 

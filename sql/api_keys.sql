@@ -1,0 +1,36 @@
+--
+-- API keys: shown once, stored as hashes, bound to a role.
+--
+CREATE ROLE key_user;
+CREATE ROLE key_maker LOGIN;
+SELECT * FROM lance_create_api_key('key_user', 'test') \gset
+SELECT :'api_key' ~ '^lance_[A-Za-z0-9_-]{43}$' AS form;
+SELECT key_hash = sha256(:'api_key'::bytea) AS hashed FROM lance.api_key;
+SELECT role, label, expires_at, last_used_at, revoked_at IS NULL AS valid FROM lance_list_api_keys();
+SELECT lance_revoke_api_key(:key_id);
+SELECT lance_revoke_api_key(:key_id);
+SELECT role, revoked_at IS NOT NULL AS revoked FROM lance_list_api_keys();
+SELECT t.try('SELECT lance_revoke_api_key(-1)');
+SELECT t.try('SELECT lance_create_api_key(NULL)');
+-- Two keys differ.
+SELECT count(DISTINCT k.api_key) FROM generate_series(1, 2) i, LATERAL lance_create_api_key('key_user', i::text) k;
+-- Who may call the function still makes keys only for roles that he may act as.
+GRANT EXECUTE ON FUNCTION lance_create_api_key, lance_revoke_api_key TO key_maker;
+GRANT USAGE ON SCHEMA t TO key_maker;
+GRANT SELECT ON t.setting TO key_maker;
+SET ROLE key_maker;
+SELECT t.try($$SELECT key_id > 0 FROM lance_create_api_key('postgres')$$);
+SELECT t.try($$SELECT key_id > 0 FROM lance_create_api_key('key_user')$$);
+SELECT t.try($$SELECT key_id > 0 FROM lance_create_api_key('key_maker')$$);
+SELECT t.try(format('SELECT lance_revoke_api_key(%s)', :key_id));
+SELECT t.try('SELECT * FROM lance.api_key');
+SELECT t.try('SELECT * FROM lance_list_api_keys()');
+RESET ROLE;
+GRANT key_user TO key_maker;
+SET ROLE key_maker;
+SELECT t.try($$SELECT key_id > 0 FROM lance_create_api_key('key_user')$$);
+SELECT t.try(format('SELECT lance_revoke_api_key(%s)', :key_id));
+RESET ROLE;
+DELETE FROM lance.api_key;
+DROP OWNED BY key_maker;
+DROP ROLE key_user, key_maker;

@@ -1,0 +1,76 @@
+--
+-- Who may do what, and that nothing of the caller's runs with the extension's rights.
+--
+-- Every object has a comment; open to PUBLIC are the functions that make foreign tables, which need the caller's own
+-- rights, and the views of the catalog.
+SELECT c.relname FROM pg_class c JOIN pg_depend d ON d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e'
+	JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'lance_catalog'
+WHERE c.relkind IN ('r', 'v', 'S') AND obj_description(c.oid, 'pg_class') IS NULL;
+SELECT p.oid::regprocedure FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+	JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'lance_catalog'
+WHERE obj_description(p.oid, 'pg_proc') IS NULL;
+SELECT p.oid::regprocedure FROM pg_proc p WHERE p.proname ~ '^lance_' AND p.proname NOT LIKE 'lance\_fdw\_%' AND p.proname NOT IN ('lance_attach_table', 'lance_attach_dataset', 'lance_refresh_table')
+	AND (p.proacl IS NULL OR EXISTS (SELECT 1 FROM aclexplode(p.proacl) a WHERE a.grantee = 0));
+SELECT c.relname, c.relkind FROM pg_class c WHERE c.relnamespace = 'lance'::regnamespace
+	AND EXISTS (SELECT 1 FROM aclexplode(c.relacl) a WHERE a.grantee = 0) ORDER BY 1;
+CREATE ROLE nobody;
+GRANT USAGE ON SCHEMA t TO nobody;
+GRANT SELECT ON t.setting TO nobody;
+SELECT 1 FROM lance_declare_table('mine');
+SET ROLE nobody;
+SELECT t.try('SELECT * FROM lance.tables');
+SELECT t.try('SELECT * FROM lance.catalog_entry');
+SELECT t.try($$SELECT lance_create_namespace('x')$$);
+RESET ROLE;
+GRANT USAGE ON SCHEMA lance TO nobody;
+SET ROLE nobody;
+SELECT namespace, table_name FROM lance.tables;
+SELECT t.try('SELECT * FROM lance.table_entry');
+SELECT t.try('SELECT * FROM lance.cleanup_queue');
+SELECT t.try('DELETE FROM lance.tables');
+RESET ROLE;
+-- EXECUTE is all that a caller needs.
+GRANT EXECUTE ON FUNCTION lance_create_namespace(text, text, jsonb), lance_declare_table(text, text, boolean, jsonb), lance_list_tables(text, text, integer, boolean),
+	lance_drop_namespace(text, text, text), lance_drop_table(text) TO nobody;
+SET ROLE nobody;
+SELECT lance_create_namespace('theirs');
+SELECT count(*) FROM lance_declare_table('theirs$t');
+SELECT * FROM lance_list_tables('theirs');
+-- But a profile that he names must be open to him.
+SELECT t.try($$SELECT lance_create_namespace('x', properties => '{"server": "other"}')$$);
+RESET ROLE;
+-- An operator of the caller's that stands before the system's is not used with the extension's rights.
+CREATE SCHEMA evil AUTHORIZATION nobody;
+SET ROLE nobody;
+CREATE FUNCTION evil.eq(text, text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'as %', current_user; END $$;
+CREATE OPERATOR evil.= (LEFTARG = text, RIGHTARG = text, FUNCTION = evil.eq);
+CREATE FUNCTION evil.gt(text, text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'as %', current_user; END $$;
+CREATE OPERATOR evil.> (LEFTARG = text, RIGHTARG = text, FUNCTION = evil.gt);
+CREATE FUNCTION evil.now() RETURNS timestamptz LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'as %', current_user; END $$;
+SET search_path = evil, pg_catalog, public;
+SELECT lance_create_namespace('theirs$two');
+SELECT count(*) FROM lance_declare_table('theirs$two$t');
+SELECT * FROM lance_list_tables('theirs$two');
+SELECT current_user, current_setting('search_path');
+SELECT count(*) FROM lance_drop_table('theirs$two$t');
+SELECT lance_drop_namespace('theirs', behavior => 'Cascade');
+-- After an error in the middle of an operation, user and search_path are the caller's.
+DO $$ BEGIN PERFORM lance_create_namespace('no$x'); EXCEPTION WHEN OTHERS THEN RAISE NOTICE '% as %', SQLERRM, current_user; END $$;
+SELECT current_user, current_setting('search_path');
+RESET search_path;
+RESET ROLE;
+DROP SCHEMA evil CASCADE;
+SELECT count(*) FROM lance_drop_table('mine');
+SELECT failed FROM lance_run_cleanup();
+DROP OWNED BY nobody;
+DROP ROLE nobody;
+-- Someone else's schema of that name is not adopted.
+CREATE DATABASE squatted;
+\c squatted
+CREATE SCHEMA lance;
+CREATE EXTENSION lance_catalog;
+DROP SCHEMA lance;
+CREATE EXTENSION lance_catalog;
+DROP EXTENSION lance_catalog;
+\c contrib_regression
+DROP DATABASE squatted;
