@@ -17,37 +17,37 @@ static const uint8_t order[8] = {0, 4, 2, 6, 1, 5, 3, 7};
  * Unpack 1024 values of T bits. The row's bits start in word "word" at "shift" and may run over into the next word;
  * rows are independent, lanes are neighbours in input and output.
  */
-#define DEFINE_UNPACK(T_, type_)                                                                         \
-	typedef type_ __attribute__((aligned(1), may_alias)) packed_##T_;                                    \
-                                                                                                         \
-	static void unpack_##T_(uint32_t width, const uint8_t *packed, type_ *restrict out)                  \
-	{                                                                                                    \
-		enum                                                                                             \
-		{                                                                                                \
-			LANES = LNC_BITPACK_BLOCK / (T_)                                                             \
-		};                                                                                               \
-		const packed_##T_ *restrict in = (const packed_##T_ *)packed;                                    \
-		const type_ mask = (type_)(width == (T_) ? (type_)-1 : (((type_)1 << (width % (T_))) - 1));      \
-                                                                                                         \
-		for (uint32_t row = 0; row < (T_); row++)                                                        \
-		{                                                                                                \
-			uint32_t bit = row * width;                                                                  \
-			uint32_t shift = bit % (T_);                                                                 \
-			const packed_##T_ *restrict low = in + (size_t)(bit / (T_)) * LANES;                         \
-			type_ *restrict to = out + order[row / 8] * 16 + (row % 8) * 128;                            \
-                                                                                                         \
-			if (shift + width <= (T_))                                                                   \
-				for (int lane = 0; lane < LANES; lane++)                                                 \
-					to[lane] = (type_)((type_)(low[lane] >> shift) & mask);                              \
-			else                                                                                         \
-			{                                                                                            \
-				const packed_##T_ *restrict high = low + LANES;                                          \
-				uint32_t rest = (T_)-shift;                                                              \
-                                                                                                         \
-				for (int lane = 0; lane < LANES; lane++)                                                 \
+#define DEFINE_UNPACK(T_, type_)                                                                                   \
+	typedef type_ __attribute__((aligned(1), may_alias)) packed_##T_;                                              \
+                                                                                                                   \
+	static void unpack_##T_(uint32_t width, const uint8_t *packed, type_ *restrict out)                            \
+	{                                                                                                              \
+		enum                                                                                                       \
+		{                                                                                                          \
+			LANES = LNC_BITPACK_BLOCK / (T_)                                                                       \
+		};                                                                                                         \
+		const packed_##T_ *restrict in = (const packed_##T_ *)packed;                                              \
+		const type_ mask = (type_)(width == (T_) ? (type_)-1 : (((type_)1 << (width % (T_))) - 1));                \
+                                                                                                                   \
+		for (uint32_t row = 0; row < (T_); row++)                                                                  \
+		{                                                                                                          \
+			uint32_t bit = row * width;                                                                            \
+			uint32_t shift = bit % (T_);                                                                           \
+			const packed_##T_ *restrict low = in + (size_t)(bit / (T_)) * LANES;                                   \
+			type_ *restrict to = out + order[row / 8] * 16 + (row % 8) * 128;                                      \
+                                                                                                                   \
+			if (shift + width <= (T_))                                                                             \
+				for (int lane = 0; lane < LANES; lane++)                                                           \
+					to[lane] = (type_)((type_)(low[lane] >> shift) & mask);                                        \
+			else                                                                                                   \
+			{                                                                                                      \
+				const packed_##T_ *restrict high = low + LANES;                                                    \
+				uint32_t rest = (T_)-shift;                                                                        \
+                                                                                                                   \
+				for (int lane = 0; lane < LANES; lane++)                                                           \
 					to[lane] = (type_)((type_)((type_)(low[lane] >> shift) | (type_)(high[lane] << rest)) & mask); \
-			}                                                                                            \
-		}                                                                                                \
+			}                                                                                                      \
+		}                                                                                                          \
 	}
 
 DEFINE_UNPACK(8, uint8_t)
@@ -87,7 +87,8 @@ check_bits(LncContext *ctx, uint32_t bits)
 }
 
 LncCode
-lnc_bitpack_inline(LncContext *ctx, LncArena *arena, uint32_t bits, LncSlice in, uint64_t count, const uint8_t **out)
+lnc_bitpack_inline(LncContext *ctx, LncArena *arena, uint32_t bits, LncSlice in, uint64_t count,
+				   const uint8_t **out)
 {
 	uint32_t word = bits / 8;
 	uint64_t width = 0;
@@ -102,8 +103,8 @@ lnc_bitpack_inline(LncContext *ctx, LncArena *arena, uint32_t bits, LncSlice in,
 		return LNC_OK;
 	LNC_REQUIRE(ctx, in.size >= word, "a bit-packed chunk of %zu bytes is truncated", in.size);
 	memcpy(&width, in.data, word);
-	LNC_REQUIRE(ctx, width <= bits, "a bit width of %llu is out of range for %u-bit values", (unsigned long long)width,
-				bits);
+	LNC_REQUIRE(ctx, width <= bits, "a bit width of %llu is out of range for %u-bit values",
+				(unsigned long long)width, bits);
 	LNC_REQUIRE(ctx, in.size - word == (size_t)width * (LNC_BITPACK_BLOCK / 8),
 				"a bit-packed chunk has %zu bytes for a width of %llu", in.size - word, (unsigned long long)width);
 	lnc_bitpack_unpack(bits, (uint32_t)width, in.data + word, values);
@@ -111,8 +112,8 @@ lnc_bitpack_inline(LncContext *ctx, LncArena *arena, uint32_t bits, LncSlice in,
 }
 
 LncCode
-lnc_bitpack_out_of_line(LncContext *ctx, LncArena *arena, uint32_t bits, uint32_t width, LncSlice in, uint64_t count,
-						const uint8_t **out)
+lnc_bitpack_out_of_line(LncContext *ctx, LncArena *arena, uint32_t bits, uint32_t width, LncSlice in,
+						uint64_t count, const uint8_t **out)
 {
 	uint32_t word = bits / 8;
 	uint64_t block_bytes = (uint64_t)width * (LNC_BITPACK_BLOCK / 8);

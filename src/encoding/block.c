@@ -18,7 +18,8 @@ lnc_shape_of_type(LncContext *ctx, const LncType *type, LncShape *out)
 	while (type->kind == LNC_TYPE_FIXED_LIST && type->nchildren == 1)
 	{
 		if (out->nlists == LNC_SHAPE_MAX_LISTS)
-			return lnc_fail(ctx, LNC_LIMIT, "fixed-size lists are nested deeper than %d levels", LNC_SHAPE_MAX_LISTS);
+			return lnc_fail(ctx, LNC_LIMIT, "fixed-size lists are nested deeper than %d levels",
+							LNC_SHAPE_MAX_LISTS);
 		LNC_REQUIRE(ctx, type->list_size > 0, "a fixed-size list has %d items", type->list_size);
 		out->dimensions[out->nlists++] = (uint64_t)type->list_size;
 		type = &type->children[0].type;
@@ -64,7 +65,8 @@ lnc_shape_match(LncContext *ctx, LncShape *stored, const LncShape *wanted)
 	bool all_null;
 
 	LNC_REQUIRE(ctx, stored->variable == wanted->variable, "%s values are stored for a column of %s values",
-				stored->variable ? "variable-width" : "fixed-width", wanted->variable ? "variable-width" : "fixed-width");
+				stored->variable ? "variable-width" : "fixed-width",
+				wanted->variable ? "variable-width" : "fixed-width");
 	if (stored->variable)
 		return LNC_OK;
 	if (stored->nlists == 0 && wanted->nlists > 0 && stored->bits == 0)
@@ -102,8 +104,8 @@ lnc_shape_match(LncContext *ctx, LncShape *stored, const LncShape *wanted)
 }
 
 LncCode
-lnc_block_builder_init(LncContext *ctx, LncArena *arena, const LncShape *shape, uint64_t capacity, uint64_t data_hint,
-					   LncBlockBuilder *builder)
+lnc_block_builder_init(LncContext *ctx, LncArena *arena, const LncShape *shape, uint64_t capacity,
+					   uint64_t data_hint, LncBlockBuilder *builder)
 {
 	void *memory;
 	uint64_t bytes;
@@ -251,15 +253,15 @@ widen_indices(LncContext *ctx, LncArena *arena, const LncBlock *indices, const u
 	LNC_TRY(lnc_arena_alloc(ctx, arena, indices->count * sizeof(*wide), (void **)&wide));
 	switch (indices->shape.bits)
 	{
-#define WIDEN(bits_, type_)                                                   \
-	case bits_:                                                               \
-		for (uint64_t i = 0; i < indices->count; i++)                         \
-		{                                                                     \
-			type_ index;                                                      \
-                                                                              \
+#define WIDEN(bits_, type_)                                                    \
+	case bits_:                                                                \
+		for (uint64_t i = 0; i < indices->count; i++)                          \
+		{                                                                      \
+			type_ index;                                                       \
+                                                                               \
 			memcpy(&index, indices->items + i * sizeof(index), sizeof(index)); \
-			wide[i] = index;                                                  \
-		}                                                                     \
+			wide[i] = index;                                                   \
+		}                                                                      \
 		break
 		WIDEN(8, uint8_t);
 		WIDEN(16, uint16_t);
@@ -343,9 +345,9 @@ gather_fixed(LncContext *ctx, LncArena *arena, const LncBlock *values, const uin
 
 		switch (width)
 		{
-#define GATHER(width_)                                                              \
-	case width_:                                                                    \
-		for (uint64_t i = 0; i < count; i++)                                        \
+#define GATHER(width_)                                                                     \
+	case width_:                                                                           \
+		for (uint64_t i = 0; i < count; i++)                                               \
 			memcpy(items + i * (width_), values->items + indices[i] * (width_), (width_)); \
 		break
 			GATHER(1);
@@ -375,8 +377,8 @@ gather_fixed(LncContext *ctx, LncArena *arena, const LncBlock *values, const uin
 }
 
 LncCode
-lnc_block_gather(LncContext *ctx, LncArena *arena, const LncBlock *values, const LncBlock *indices, const uint16_t *def,
-				 LncBlock *out)
+lnc_block_gather(LncContext *ctx, LncArena *arena, const LncBlock *values, const LncBlock *indices,
+				 const uint16_t *def, LncBlock *out)
 {
 	uint64_t *wide;
 

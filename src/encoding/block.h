@@ -18,7 +18,8 @@
 typedef struct LncShape
 {
 	bool variable;
-	uint64_t bits;	 /* fixed: of one item; 1 means an LSB-first bitmap, 0 that no item is stored (all NULL), else 8 * n */
+	uint64_t
+		bits; /* fixed: of one item; 1 means an LSB-first bitmap, 0 that no item is stored (all NULL), else 8 * n */
 	uint32_t nlists; /* fixed-size lists around the item, outermost first */
 	uint64_t dimensions[LNC_SHAPE_MAX_LISTS];
 	bool validity[LNC_SHAPE_MAX_LISTS]; /* the items of that list have a validity bitmap */
@@ -29,10 +30,10 @@ typedef struct LncBlock
 {
 	LncShape shape;
 	uint64_t count;
-	const uint8_t *items;						   /* fixed: count * product of dimensions items; NULL when bits is 0 */
-	const uint8_t *validity[LNC_SHAPE_MAX_LISTS];  /* bit per item of that list, or NULL */
-	const int64_t *offsets;						   /* variable: count + 1 positions in data, rising */
-	const uint8_t *data;						   /* variable */
+	const uint8_t *items; /* fixed: count * product of dimensions items; NULL when bits is 0 */
+	const uint8_t *validity[LNC_SHAPE_MAX_LISTS]; /* bit per item of that list, or NULL */
+	const int64_t *offsets;                       /* variable: count + 1 positions in data, rising */
+	const uint8_t *data;                          /* variable */
 } LncBlock;
 
 /* The shape that a leaf of the type has. LNC_UNSUPPORTED when values of the type are not one leaf. */
@@ -42,7 +43,8 @@ extern LncCode lnc_shape_of_type(LncContext *ctx, const LncType *type, LncShape 
 extern LncCode lnc_shape_items(LncContext *ctx, const LncShape *shape, uint64_t *items) LNC_MUST_CHECK;
 
 /* Bytes that count values of a fixed shape take, item bits only. LNC_CORRUPT when it overflows. */
-extern LncCode lnc_shape_bytes(LncContext *ctx, const LncShape *shape, uint64_t count, uint64_t *bytes) LNC_MUST_CHECK;
+extern LncCode lnc_shape_bytes(LncContext *ctx, const LncShape *shape, uint64_t count,
+							   uint64_t *bytes) LNC_MUST_CHECK;
 
 /*
  * LNC_CORRUPT unless values of shape stored can be read as wanted: same shape, whatever has validity; plain items as

@@ -8,11 +8,11 @@
 #include "base/status.h"
 
 /* Unless cond holds, leave the function with LNC_CORRUPT and the message (format string and arguments). */
-#define LNC_REQUIRE(ctx, cond, ...)                                  \
-	do                                                               \
-	{                                                                \
-		if (__builtin_expect(!(cond), 0))                            \
-			return lnc_fail((ctx), LNC_CORRUPT, __VA_ARGS__);        \
+#define LNC_REQUIRE(ctx, cond, ...)                           \
+	do                                                        \
+	{                                                         \
+		if (__builtin_expect(!(cond), 0))                     \
+			return lnc_fail((ctx), LNC_CORRUPT, __VA_ARGS__); \
 	} while (0)
 
 #endif

@@ -35,7 +35,8 @@ rle_child(LncContext *ctx, const LncCodec *codec, LncGeneral *general, LncArena 
 	if (codec->kind == LNC_CODEC_OUT_OF_LINE_BITPACKING)
 	{
 		LNC_REQUIRE(ctx, known, "the number of runs is not known");
-		LNC_TRY(lnc_bitpack_out_of_line(ctx, arena, (uint32_t)codec->shape.bits, codec->width, in, nruns, &out->data));
+		LNC_TRY(
+			lnc_bitpack_out_of_line(ctx, arena, (uint32_t)codec->shape.bits, codec->width, in, nruns, &out->data));
 		out->size = nruns * (codec->shape.bits / 8);
 	}
 	return LNC_OK;
@@ -70,8 +71,8 @@ decode_rle(LncContext *ctx, const LncCodec *codec, LncGeneral *general, LncArena
 		   LncSlice lengths, uint64_t count, bool exact, LncBlock *out)
 {
 	LNC_TRY(rle_children(ctx, codec, general, arena, &values, &lengths));
-	return lnc_rle_expand(ctx, arena, (uint32_t)codec->shape.bits, (uint32_t)codec->lengths->shape.bits, values, lengths,
-						  count, exact, &out->items);
+	return lnc_rle_expand(ctx, arena, (uint32_t)codec->shape.bits, (uint32_t)codec->lengths->shape.bits, values,
+						  lengths, count, exact, &out->items);
 }
 
 /* Codecs whose bytes look the same in a chunk's buffer and in a block. */
@@ -95,7 +96,8 @@ decode_buffer(LncContext *ctx, const LncCodec *codec, LncArena *arena, LncSlice 
 			return lnc_bitpack_out_of_line(ctx, arena, (uint32_t)codec->shape.bits, codec->width, in, count,
 										   &out->items);
 		case LNC_CODEC_BYTE_STREAM_SPLIT:
-			return lnc_byte_stream_split_decode(ctx, arena, (uint32_t)(codec->shape.bits / 8), in, count, &out->items);
+			return lnc_byte_stream_split_decode(ctx, arena, (uint32_t)(codec->shape.bits / 8), in, count,
+												&out->items);
 		default:
 			return lnc_fail(ctx, LNC_CORRUPT, "a page encoding is out of place");
 	}
@@ -113,8 +115,9 @@ decode_fixed_list_chunk(LncContext *ctx, const LncCodec *codec, LncGeneral *gene
 				"the dimensions of a fixed-size list overflow");
 	if (has_validity)
 	{
-		LNC_REQUIRE(ctx, buffers[0].size >= lnc_bitmap_size(items), "a validity bitmap of %zu bytes is short of %llu items",
-					buffers[0].size, (unsigned long long)items);
+		LNC_REQUIRE(ctx, buffers[0].size >= lnc_bitmap_size(items),
+					"a validity bitmap of %zu bytes is short of %llu items", buffers[0].size,
+					(unsigned long long)items);
 		out->validity[0] = buffers[0].data;
 	}
 	if (codec->values->kind == LNC_CODEC_CONSTANT)
@@ -128,8 +131,8 @@ decode_fixed_list_chunk(LncContext *ctx, const LncCodec *codec, LncGeneral *gene
 }
 
 LncCode
-lnc_codec_decode_chunk(LncContext *ctx, const LncCodec *codec, LncGeneral *general, LncArena *arena, uint32_t nbuffers,
-					   const LncSlice *buffers, uint64_t count, LncBlock *out)
+lnc_codec_decode_chunk(LncContext *ctx, const LncCodec *codec, LncGeneral *general, LncArena *arena,
+					   uint32_t nbuffers, const LncSlice *buffers, uint64_t count, LncBlock *out)
 {
 	LncSlice first;
 	LncSlice *rest;
@@ -143,7 +146,8 @@ lnc_codec_decode_chunk(LncContext *ctx, const LncCodec *codec, LncGeneral *gener
 			return lnc_variable_chunk(ctx, arena, codec->width, buffers[0], count, &out->offsets, &out->data);
 		case LNC_CODEC_FSST:
 			LNC_TRY(lnc_codec_decode_chunk(ctx, codec->values, general, arena, nbuffers, buffers, count, out));
-			return lnc_fsst_decode(ctx, arena, codec->fsst, count, out->offsets, out->data, &out->offsets, &out->data);
+			return lnc_fsst_decode(ctx, arena, codec->fsst, count, out->offsets, out->data, &out->offsets,
+								   &out->data);
 		case LNC_CODEC_RLE:
 			return decode_rle(ctx, codec, general, arena, buffers[0], buffers[1], count, false, out);
 		case LNC_CODEC_GENERAL:
@@ -176,7 +180,8 @@ lnc_codec_decode_block(LncContext *ctx, const LncCodec *codec, LncGeneral *gener
 			return lnc_variable_block(ctx, arena, in, count, &out->offsets, &out->data);
 		case LNC_CODEC_FSST:
 			LNC_TRY(lnc_codec_decode_block(ctx, codec->values, general, arena, in, count, out));
-			return lnc_fsst_decode(ctx, arena, codec->fsst, count, out->offsets, out->data, &out->offsets, &out->data);
+			return lnc_fsst_decode(ctx, arena, codec->fsst, count, out->offsets, out->data, &out->offsets,
+								   &out->data);
 		case LNC_CODEC_RLE:
 			LNC_TRY(lnc_rle_split(ctx, in, &values, &lengths));
 			return decode_rle(ctx, codec, general, arena, values, lengths, count, true, out);
@@ -252,14 +257,15 @@ lnc_codec_decode_variable_values(LncContext *ctx, const LncCodec *codec, LncGene
 			return LNC_OK;
 		case LNC_CODEC_FSST:
 			LNC_TRY(lnc_codec_decode_variable_values(ctx, codec->values, general, arena, block));
-			return lnc_fsst_decode(ctx, arena, codec->fsst, block->count, block->offsets, block->data, &block->offsets,
-								   &block->data);
+			return lnc_fsst_decode(ctx, arena, codec->fsst, block->count, block->offsets, block->data,
+								   &block->offsets, &block->data);
 		case LNC_CODEC_GENERAL:
 			/* The compression was applied last, so it comes off first. */
 			LNC_TRY(decode_general_values(ctx, codec, general, arena, block));
 			return lnc_codec_decode_variable_values(ctx, codec->values, general, arena, block);
 		default:
-			return lnc_fail(ctx, LNC_CORRUPT, "a page encoding for values of fixed width holds values of varying length");
+			return lnc_fail(ctx, LNC_CORRUPT,
+							"a page encoding for values of fixed width holds values of varying length");
 	}
 }
 
@@ -288,7 +294,8 @@ lnc_codec_decode_fixed_values(LncContext *ctx, const LncCodec *codec, LncArena *
 		per_list *= shape->dimensions[i];
 		if (!shape->validity[i])
 			continue;
-		LNC_REQUIRE(ctx, !lnc_mul_overflow(count, per_list, &bytes), "the dimensions of a fixed-size list overflow");
+		LNC_REQUIRE(ctx, !lnc_mul_overflow(count, per_list, &bytes),
+					"the dimensions of a fixed-size list overflow");
 		LNC_TRY(lnc_arena_calloc(ctx, arena, lnc_bitmap_size(bytes), 1, &memory));
 		validity = memory;
 		for (uint64_t row = 0; row < count; row++)

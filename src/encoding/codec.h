@@ -53,13 +53,13 @@ typedef struct LncCodec
 {
 	LncCodecKind kind;
 	LncCodecUse use;
-	LncShape shape;				   /* of the decoded values */
-	uint32_t nbuffers;			   /* chunk: how many buffers it takes */
-	uint32_t width;				   /* variable: bits of an offset; out-of-line bit-packing: packed bits */
-	uint64_t value_bytes;		   /* value, fixed shape: bytes of one stored value */
-	LncGeneralScheme scheme;	   /* general */
-	const LncFsst *fsst;		   /* fsst */
-	const struct LncCodec *values; /* the codec inside, or NULL */
+	LncShape shape;                 /* of the decoded values */
+	uint32_t nbuffers;              /* chunk: how many buffers it takes */
+	uint32_t width;                 /* variable: bits of an offset; out-of-line bit-packing: packed bits */
+	uint64_t value_bytes;           /* value, fixed shape: bytes of one stored value */
+	LncGeneralScheme scheme;        /* general */
+	const LncFsst *fsst;            /* fsst */
+	const struct LncCodec *values;  /* the codec inside, or NULL */
 	const struct LncCodec *lengths; /* rle */
 } LncCodec;
 
@@ -68,13 +68,13 @@ typedef struct LncCodec
  * LNC_CORRUPT says what is missing or out of range.
  */
 extern LncCode lnc_codec_open(LncContext *ctx, LncArena *arena, LncCodecUse use,
-							  const Lance__Encodings21__CompressiveEncoding *message, const LncCodec **out)
-	LNC_MUST_CHECK;
+							  const Lance__Encodings21__CompressiveEncoding *message,
+							  const LncCodec **out) LNC_MUST_CHECK;
 
 /* Decode count values from the buffers of a chunk. The block is in arena or borrows from the buffers. */
 extern LncCode lnc_codec_decode_chunk(LncContext *ctx, const LncCodec *codec, LncGeneral *general, LncArena *arena,
-									  uint32_t nbuffers, const LncSlice *buffers, uint64_t count, LncBlock *out)
-	LNC_MUST_CHECK;
+									  uint32_t nbuffers, const LncSlice *buffers, uint64_t count,
+									  LncBlock *out) LNC_MUST_CHECK;
 
 /* Decode count values from a whole buffer, likewise. */
 extern LncCode lnc_codec_decode_block(LncContext *ctx, const LncCodec *codec, LncGeneral *general, LncArena *arena,
@@ -93,7 +93,7 @@ extern LncCode lnc_codec_decode_variable_values(LncContext *ctx, const LncCodec 
  * The block is in arena.
  */
 extern LncCode lnc_codec_decode_fixed_values(LncContext *ctx, const LncCodec *codec, LncArena *arena,
-											 const uint8_t *rows, uint64_t stride, uint64_t count, LncBlock *out)
-	LNC_MUST_CHECK;
+											 const uint8_t *rows, uint64_t stride, uint64_t count,
+											 LncBlock *out) LNC_MUST_CHECK;
 
 #endif

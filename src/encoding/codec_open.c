@@ -68,8 +68,8 @@ open_variable(LncContext *ctx, const Lance__Encodings21__Variable *message, LncC
 static LncCode
 check_word(LncContext *ctx, uint64_t bits, const char *name)
 {
-	LNC_REQUIRE(ctx, bits == 8 || bits == 16 || bits == 32 || bits == 64, "page encoding \"%s\" has values of %llu bits",
-				name, (unsigned long long)bits);
+	LNC_REQUIRE(ctx, bits == 8 || bits == 16 || bits == 32 || bits == 64,
+				"page encoding \"%s\" has values of %llu bits", name, (unsigned long long)bits);
 	return LNC_OK;
 }
 
@@ -90,7 +90,8 @@ open_bitpacking(LncContext *ctx, const Message *message, LncCodec *codec)
 		codec->shape.bits = packed->uncompressed_bits_per_value;
 		return LNC_OK;
 	}
-	LNC_TRY(check_word(ctx, message->out_of_line_bitpacking->uncompressed_bits_per_value, "out_of_line_bitpacking"));
+	LNC_TRY(
+		check_word(ctx, message->out_of_line_bitpacking->uncompressed_bits_per_value, "out_of_line_bitpacking"));
 	LNC_TRY(flat_bits(ctx, message->out_of_line_bitpacking->values, "out_of_line_bitpacking", &bits));
 	codec->kind = LNC_CODEC_OUT_OF_LINE_BITPACKING;
 	codec->shape.bits = message->out_of_line_bitpacking->uncompressed_bits_per_value;
@@ -145,8 +146,10 @@ open_rle(LncContext *ctx, LncArena *arena, const Lance__Encodings21__Rle *messag
 	LNC_TRY(open_rle_child(ctx, arena, message->values, &codec->values));
 	LNC_TRY(open_rle_child(ctx, arena, message->run_lengths, &codec->lengths));
 	LNC_TRY(check_word(ctx, codec->values->shape.bits, "rle"));
-	LNC_REQUIRE(ctx, codec->lengths->shape.bits == 8 || codec->lengths->shape.bits == 16 || codec->lengths->shape.bits == 32,
-				"page encoding \"rle\" has run lengths of %llu bits", (unsigned long long)codec->lengths->shape.bits);
+	LNC_REQUIRE(
+		ctx,
+		codec->lengths->shape.bits == 8 || codec->lengths->shape.bits == 16 || codec->lengths->shape.bits == 32,
+		"page encoding \"rle\" has run lengths of %llu bits", (unsigned long long)codec->lengths->shape.bits);
 	LNC_REQUIRE(ctx, !needs_run_count(codec->values) || !needs_run_count(codec->lengths),
 				"page encoding \"rle\" does not tell the number of its runs");
 	codec->kind = LNC_CODEC_RLE;
@@ -249,7 +252,8 @@ open_fixed_size_list(LncContext *ctx, LncArena *arena, const Lance__Encodings21_
 	codec->shape.validity[0] = message->has_validity;
 	memcpy(codec->shape.dimensions + 1, values->shape.dimensions,
 		   values->shape.nlists * sizeof(values->shape.dimensions[0]));
-	memcpy(codec->shape.validity + 1, values->shape.validity, values->shape.nlists * sizeof(values->shape.validity[0]));
+	memcpy(codec->shape.validity + 1, values->shape.validity,
+		   values->shape.nlists * sizeof(values->shape.validity[0]));
 
 	/* A stored value: validity bytes of each level, then the items. */
 	LNC_TRY(lnc_shape_items(ctx, &codec->shape, &items));

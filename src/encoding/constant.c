@@ -25,7 +25,7 @@
 typedef struct Constant
 {
 	bool has_value;
-	LncSlice value;		 /* one value: bytes of fixed width, or the bytes of a variable one. In the page's arena */
+	LncSlice value;      /* one value: bytes of fixed width, or the bytes of a variable one. In the page's arena */
 	const uint16_t *def; /* of all rows, or NULL. In the page's arena */
 } Constant;
 
@@ -155,8 +155,8 @@ open_def(LncContext *ctx, LncPage21 *page, const Lance__Encodings21__ConstantLay
 LncCode
 lnc_constant_open(LncContext *ctx, LncPage21 *page, const Lance__Encodings21__ConstantLayout *message)
 {
-	bool is_inline =
-		message->inline_value_presence_case == LANCE__ENCODINGS21__CONSTANT_LAYOUT__INLINE_VALUE_PRESENCE_INLINE_VALUE;
+	bool is_inline = message->inline_value_presence_case ==
+					 LANCE__ENCODINGS21__CONSTANT_LAYOUT__INLINE_VALUE_PRESENCE_INLINE_VALUE;
 	uint32_t nbuffers = page->source->nbuffers;
 	bool in_buffer = !is_inline && (nbuffers == 1 || nbuffers == 3);
 	Constant *constant;

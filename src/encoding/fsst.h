@@ -18,7 +18,7 @@
 
 typedef struct LncFsst
 {
-	bool raw;		   /* values are not coded */
+	bool raw;            /* values are not coded */
 	uint8_t length[256]; /* 0: no such code */
 	uint64_t symbol[256];
 } LncFsst;

@@ -26,8 +26,8 @@ typedef struct FullZip
 	uint32_t bits_def;
 	uint32_t length_bytes; /* variable values: of the length in front of each */
 	uint32_t index_bytes;  /* variable values: of an index entry */
-	LncShape shape;		   /* fixed values: as the column has them */
-	bool bytes_to_bits;	   /* fixed values: bools, stored as bytes */
+	LncShape shape;        /* fixed values: as the column has them */
+	bool bytes_to_bits;    /* fixed values: bools, stored as bytes */
 } FullZip;
 
 /* Load size (1, 2, 4 or 8) bytes. */
@@ -183,13 +183,13 @@ read_variable(LncContext *ctx, LncPage21 *page, LncArena *arena, LncArena *scrat
 	uint64_t end;
 
 	/* Values that are decoded into new memory are only collected in scratch. */
-	bool recoded = zip->values->kind == LNC_CODEC_GENERAL ||
-				   (zip->values->kind == LNC_CODEC_FSST && !zip->values->fsst->raw);
+	bool recoded =
+		zip->values->kind == LNC_CODEC_GENERAL || (zip->values->kind == LNC_CODEC_FSST && !zip->values->fsst->raw);
 	LncArena *unzipped = recoded ? scratch : arena;
 
 	out->nslots = count;
-	LNC_TRY(lnc_page21_read(ctx, page, scratch, BUFFER_INDEX, first * zip->index_bytes, (count + 1) * zip->index_bytes,
-							&index));
+	LNC_TRY(lnc_page21_read(ctx, page, scratch, BUFFER_INDEX, first * zip->index_bytes,
+							(count + 1) * zip->index_bytes, &index));
 	start = load_word(index.data, zip->index_bytes);
 	end = load_word(index.data + count * zip->index_bytes, zip->index_bytes);
 	LNC_REQUIRE(ctx, start <= end, "the positions of rows %llu to %llu fall", (unsigned long long)first,
@@ -202,10 +202,11 @@ read_variable(LncContext *ctx, LncPage21 *page, LncArena *arena, LncArena *scrat
 static LncCode
 open_fixed(LncContext *ctx, LncPage21 *page, FullZip *zip, uint32_t bits_per_value)
 {
-	LNC_REQUIRE(ctx, !zip->values->shape.variable, "values of varying length are said to have %u bits", bits_per_value);
+	LNC_REQUIRE(ctx, !zip->values->shape.variable, "values of varying length are said to have %u bits",
+				bits_per_value);
 	LNC_REQUIRE(ctx,
-				(zip->values->value_bytes > 0 || zip->values->kind == LNC_CODEC_CONSTANT) && bits_per_value % 8 == 0 &&
-						 zip->values->value_bytes == bits_per_value / 8,
+				(zip->values->value_bytes > 0 || zip->values->kind == LNC_CODEC_CONSTANT) &&
+					bits_per_value % 8 == 0 && zip->values->value_bytes == bits_per_value / 8,
 				"values of %llu bytes are said to have %u bits", (unsigned long long)zip->values->value_bytes,
 				bits_per_value);
 	zip->shape = zip->values->shape;
@@ -225,7 +226,8 @@ open_variable(LncContext *ctx, LncPage21 *page, FullZip *zip, uint32_t bits_per_
 	uint64_t size;
 	LncShape shape = zip->values->shape;
 
-	LNC_REQUIRE(ctx, bits_per_offset == 8 || bits_per_offset == 16 || bits_per_offset == 32 || bits_per_offset == 64,
+	LNC_REQUIRE(ctx,
+				bits_per_offset == 8 || bits_per_offset == 16 || bits_per_offset == 32 || bits_per_offset == 64,
 				"lengths of values have %u bits", bits_per_offset);
 	zip->length_bytes = bits_per_offset / 8;
 	LNC_REQUIRE(ctx, page->source->nbuffers >= 2, "a page of values of varying length has no index");

@@ -60,8 +60,8 @@ check_size(LncContext *ctx, uint64_t size, LncSlice in, uint64_t most_per_byte)
 {
 	if (size > LNC_GENERAL_MAX_BYTES)
 		return lnc_fail(ctx, LNC_LIMIT, "a compressed buffer of %llu bytes is too large", (unsigned long long)size);
-	LNC_REQUIRE(ctx, size / most_per_byte <= in.size, "a compressed buffer of %zu bytes cannot hold %llu bytes", in.size,
-				(unsigned long long)size);
+	LNC_REQUIRE(ctx, size / most_per_byte <= in.size, "a compressed buffer of %zu bytes cannot hold %llu bytes",
+				in.size, (unsigned long long)size);
 	return LNC_OK;
 }
 
@@ -91,7 +91,7 @@ count_bare_frame(LncContext *ctx, LncGeneral *general, LncSlice in, uint64_t *si
 			code = lnc_fail(ctx, LNC_CORRUPT, "a Zstandard frame is damaged: %s", ZSTD_getErrorName(left));
 		else if (*size > LNC_GENERAL_MAX_BYTES)
 			code = lnc_fail(ctx, LNC_LIMIT, "a compressed buffer is too large");
-		else if (output.pos == 0 && input.pos == before)
+		else if ((left == 0 && input.pos == in.size) || (output.pos == 0 && input.pos == before))
 			break;
 		else
 			code = lnc_check_interrupt(ctx);
@@ -155,7 +155,8 @@ lnc_general_decode_into(LncContext *ctx, LncGeneral *general, LncGeneralScheme s
 	}
 	got = ZSTD_decompressDCtx(general->zstd, out, (size_t)size, in.data, in.size);
 	LNC_REQUIRE(ctx, !ZSTD_isError(got), "a Zstandard frame is damaged: %s", ZSTD_getErrorName(got));
-	LNC_REQUIRE(ctx, got == size, "a Zstandard frame gives %zu bytes, expected %llu", got, (unsigned long long)size);
+	LNC_REQUIRE(ctx, got == size, "a Zstandard frame gives %zu bytes, expected %llu", got,
+				(unsigned long long)size);
 	return LNC_OK;
 }
 

@@ -22,8 +22,8 @@ typedef struct LncPage21
 {
 	LncPage page;
 	const LncPageSource *source; /* borrowed */
-	const LncType *type;		 /* of the leaf; the value type of a dictionary field. Borrowed */
-	LncShape shape;				 /* of the type; unused for the null type */
+	const LncType *type;         /* of the leaf; the value type of a dictionary field. Borrowed */
+	LncShape shape;              /* of the type; unused for the null type */
 	LncLayers layers;
 	LncGeneral *general;
 	LncArena *arena;   /* the arena of open */
@@ -36,12 +36,12 @@ typedef struct LncPage21
  * Each opens one layout: checks the message against page->layers (which are open), the type and the buffers, reads
  * what is kept, and sets page->read, page->layout and page->page.layout.
  */
-extern LncCode lnc_miniblock_open(LncContext *ctx, LncPage21 *page, const Lance__Encodings21__MiniBlockLayout *message)
-	LNC_MUST_CHECK;
-extern LncCode lnc_fullzip_open(LncContext *ctx, LncPage21 *page, const Lance__Encodings21__FullZipLayout *message)
-	LNC_MUST_CHECK;
-extern LncCode lnc_constant_open(LncContext *ctx, LncPage21 *page, const Lance__Encodings21__ConstantLayout *message)
-	LNC_MUST_CHECK;
+extern LncCode lnc_miniblock_open(LncContext *ctx, LncPage21 *page,
+								  const Lance__Encodings21__MiniBlockLayout *message) LNC_MUST_CHECK;
+extern LncCode lnc_fullzip_open(LncContext *ctx, LncPage21 *page,
+								const Lance__Encodings21__FullZipLayout *message) LNC_MUST_CHECK;
+extern LncCode lnc_constant_open(LncContext *ctx, LncPage21 *page,
+								 const Lance__Encodings21__ConstantLayout *message) LNC_MUST_CHECK;
 
 /* Read [offset, offset + length) of one buffer of the page into arena. LNC_CORRUPT when it is not there. */
 extern LncCode lnc_page21_read(LncContext *ctx, const LncPage21 *page, LncArena *arena, uint32_t buffer,

@@ -28,9 +28,9 @@ typedef struct LncLayers
 {
 	uint32_t count;
 	uint8_t kinds[LNC_LAYERS_MAX]; /* 1 to 6, leaf first */
-	uint16_t max_rep;			   /* number of list layers */
-	uint16_t max_def;			   /* highest definition code */
-	uint16_t max_visible;		   /* highest definition code of a slot with a value */
+	uint16_t max_rep;              /* number of list layers */
+	uint16_t max_def;              /* highest definition code */
+	uint16_t max_visible;          /* highest definition code of a slot with a value */
 } LncLayers;
 
 /* Check the layers of a page. */
@@ -46,7 +46,7 @@ typedef struct LncSlots
 	uint64_t nslots;
 	const uint16_t *rep; /* NULL: every slot is a row */
 	const uint16_t *def; /* NULL: all 0 */
-	bool all_null;		 /* no values are stored: every visible slot is NULL */
+	bool all_null;       /* no values are stored: every visible slot is NULL */
 	LncBlock values;
 } LncSlots;
 

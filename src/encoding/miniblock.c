@@ -34,11 +34,11 @@ typedef struct MiniBlock
 {
 	const LncCodec *values;
 	const LncCodec *def; /* NULL: no definition levels */
-	LncShape shape;		 /* of the values as collected, or of the indices */
-	bool large;			 /* u32 sizes */
+	LncShape shape;      /* of the values as collected, or of the indices */
+	bool large;          /* u32 sizes */
 
 	uint64_t nchunks;
-	uint64_t *byte_at;	/* array of nchunks + 1: where each chunk starts in the data buffer */
+	uint64_t *byte_at;  /* array of nchunks + 1: where each chunk starts in the data buffer */
 	uint64_t *value_at; /* array of nchunks + 1: its first value */
 
 	bool has_dictionary;
@@ -105,8 +105,8 @@ decode_chunk(LncContext *ctx, const LncPage21 *page, MiniBlock *mini, uint64_t i
 		LNC_REQUIRE(ctx, nlevels == (nvalues & 0xFFFF), "a chunk of %llu values has %u levels",
 					(unsigned long long)nvalues, nlevels);
 		LNC_TRY(take_part(ctx, chunk, &at, def_size, &def));
-		LNC_TRY(lnc_levels_decode(ctx, mini->def, page->general, mini->chunk_arena, def, nvalues, page->layers.max_def,
-								  &mini->cached_def));
+		LNC_TRY(lnc_levels_decode(ctx, mini->def, page->general, mini->chunk_arena, def, nvalues,
+								  page->layers.max_def, &mini->cached_def));
 	}
 	for (uint32_t i = 0; i < nbuffers; i++)
 		LNC_TRY(take_part(ctx, chunk, &at, buffers[i].size, &buffers[i]));
@@ -169,8 +169,9 @@ collect_values(LncContext *ctx, LncPage21 *page, MiniBlock *mini, LncArena *aren
 
 		/* Wide values are stored as they are: no room is made for more than the chunks can hold. */
 		LNC_TRY(lnc_shape_bytes(ctx, &mini->shape, count, &needed));
-		LNC_REQUIRE(ctx, mini->values->shape.bits == 0 || needed <= bytes, "chunks of %llu bytes hold %llu bytes of values",
-					(unsigned long long)bytes, (unsigned long long)needed);
+		LNC_REQUIRE(ctx, mini->values->shape.bits == 0 || needed <= bytes,
+					"chunks of %llu bytes hold %llu bytes of values", (unsigned long long)bytes,
+					(unsigned long long)needed);
 	}
 	LNC_TRY(lnc_block_builder_init(ctx, arena, &mini->shape, count, bytes, &builder));
 	if (mini->cached && mini->cached_chunk == chunk)
@@ -183,7 +184,8 @@ collect_values(LncContext *ctx, LncPage21 *page, MiniBlock *mini, LncArena *aren
 		mini->cached = false;
 		lnc_arena_reset(mini->raw_arena);
 		base = mini->byte_at[chunk];
-		LNC_TRY(lnc_page21_read(ctx, page, mini->raw_arena, BUFFER_DATA, base, mini->byte_at[last + 1] - base, &raw));
+		LNC_TRY(
+			lnc_page21_read(ctx, page, mini->raw_arena, BUFFER_DATA, base, mini->byte_at[last + 1] - base, &raw));
 		for (; chunk <= last; chunk++)
 		{
 			LncSlice part = {raw.data + (mini->byte_at[chunk] - base),
@@ -210,8 +212,8 @@ read_slots(LncContext *ctx, LncPage21 *page, LncArena *arena, LncArena *scratch,
 	out->nslots = count;
 	if (count == 0)
 	{
-		LNC_TRY(lnc_block_builder_init(ctx, arena, mini->has_dictionary ? &mini->dictionary.shape : &mini->shape, 0, 0,
-									   &empty));
+		LNC_TRY(lnc_block_builder_init(ctx, arena, mini->has_dictionary ? &mini->dictionary.shape : &mini->shape, 0,
+									   0, &empty));
 		lnc_block_builder_finish(&empty, &out->values);
 		return LNC_OK;
 	}
@@ -249,8 +251,9 @@ open_table(LncContext *ctx, LncPage21 *page, MiniBlock *mini, uint64_t nitems)
 
 		if (i + 1 == mini->nchunks)
 		{
-			LNC_REQUIRE(ctx, values <= nitems && (log == 0 || nvalues == nitems - values) &&
-								 nitems - values <= CHUNK_MAX_VALUES,
+			LNC_REQUIRE(ctx,
+						values <= nitems && (log == 0 || nvalues == nitems - values) &&
+							nitems - values <= CHUNK_MAX_VALUES,
 						"the chunks of a page of %llu values hold %llu before the last", (unsigned long long)nitems,
 						(unsigned long long)values);
 			nvalues = nitems - values;

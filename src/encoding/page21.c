@@ -15,8 +15,8 @@ lnc_page21_read(LncContext *ctx, const LncPage21 *page, LncArena *arena, uint32_
 	LncPageRange range = {.buffer = buffer, .offset = offset, .length = length};
 	const uint8_t *bytes;
 
-	LNC_REQUIRE(ctx, buffer < page->source->nbuffers, "a page of %u buffers lacks buffer %u", page->source->nbuffers,
-				buffer);
+	LNC_REQUIRE(ctx, buffer < page->source->nbuffers, "a page of %u buffers lacks buffer %u",
+				page->source->nbuffers, buffer);
 	LNC_REQUIRE(ctx, lnc_range_ok(offset, length, page->source->sizes[buffer]),
 				"%llu bytes at %llu are not inside buffer %u of %llu bytes", (unsigned long long)length,
 				(unsigned long long)offset, buffer, (unsigned long long)page->source->sizes[buffer]);
@@ -34,7 +34,8 @@ slots_to_column(LncContext *ctx, const LncPage21 *page, LncArena *arena, uint64_
 	const uint8_t *validity = NULL;
 
 	LNC_REQUIRE(ctx, slots->nslots == count && (slots->all_null || slots->values.count == count),
-				"a page gives %llu slots for %llu rows", (unsigned long long)slots->nslots, (unsigned long long)count);
+				"a page gives %llu slots for %llu rows", (unsigned long long)slots->nslots,
+				(unsigned long long)count);
 	if (slots->all_null)
 		return lnc_column_nulls(ctx, arena, page->type, (int64_t)count, out);
 	if (slots->def != NULL)
@@ -84,7 +85,8 @@ open_layout(LncContext *ctx, LncPage21 *page, const Lance__Encodings21__PageLayo
 	switch (message->layout_case)
 	{
 		case LANCE__ENCODINGS21__PAGE_LAYOUT__LAYOUT_MINI_BLOCK_LAYOUT:
-			LNC_TRY(open_layers(ctx, page, message->mini_block_layout->n_layers, message->mini_block_layout->layers));
+			LNC_TRY(
+				open_layers(ctx, page, message->mini_block_layout->n_layers, message->mini_block_layout->layers));
 			return lnc_miniblock_open(ctx, page, message->mini_block_layout);
 		case LANCE__ENCODINGS21__PAGE_LAYOUT__LAYOUT_FULL_ZIP_LAYOUT:
 			LNC_TRY(open_layers(ctx, page, message->full_zip_layout->n_layers, message->full_zip_layout->layers));
@@ -121,8 +123,8 @@ lnc_page21_open(LncContext *ctx, LncArena *arena, const LncPageSpec *spec, LncPa
 	if (page->scratch == NULL)
 		return lnc_fail(ctx, LNC_NO_MEMORY, "out of memory for a page");
 	LNC_TRY(lnc_arena_on_cleanup(ctx, arena, page21_cleanup, page));
-	LNC_TRY(lnc_proto_unpack(ctx, arena, &lance__encodings21__page_layout__descriptor, spec->encoding, "a page layout",
-							 &message));
+	LNC_TRY(lnc_proto_unpack(ctx, arena, &lance__encodings21__page_layout__descriptor, spec->encoding,
+							 "a page layout", &message));
 	LNC_TRY(open_layout(ctx, page, (const Lance__Encodings21__PageLayout *)message));
 	*out = &page->page;
 	return LNC_OK;

@@ -81,8 +81,8 @@ DEFINE_EXPAND(32, uint32_t)
 DEFINE_EXPAND(64, uint64_t)
 
 LncCode
-lnc_rle_expand(LncContext *ctx, LncArena *arena, uint32_t bits, uint32_t length_bits, LncSlice values, LncSlice lengths,
-			   uint64_t count, bool exact, const uint8_t **out)
+lnc_rle_expand(LncContext *ctx, LncArena *arena, uint32_t bits, uint32_t length_bits, LncSlice values,
+			   LncSlice lengths, uint64_t count, bool exact, const uint8_t **out)
 {
 	uint32_t width = bits / 8;
 	uint32_t length_width = length_bits / 8;
@@ -90,7 +90,8 @@ lnc_rle_expand(LncContext *ctx, LncArena *arena, uint32_t bits, uint32_t length_
 	uint64_t bytes;
 	void *memory;
 
-	LNC_REQUIRE(ctx, bits == 8 || bits == 16 || bits == 32 || bits == 64, "run-length coding of %u-bit values", bits);
+	LNC_REQUIRE(ctx, bits == 8 || bits == 16 || bits == 32 || bits == 64, "run-length coding of %u-bit values",
+				bits);
 	LNC_TRY(lnc_rle_total(ctx, length_bits, lengths, &total));
 	LNC_REQUIRE(ctx, values.size % width == 0 && values.size / width == lengths.size / length_width,
 				"%zu bytes of run values do not match %zu bytes of run lengths", values.size, lengths.size);

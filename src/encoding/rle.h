@@ -23,13 +23,15 @@
 extern LncCode lnc_rle_split(LncContext *ctx, LncSlice in, LncSlice *values, LncSlice *lengths) LNC_MUST_CHECK;
 
 /* Sum of the run lengths, each of length_bits. LNC_CORRUPT for a zero length. */
-extern LncCode lnc_rle_total(LncContext *ctx, uint32_t length_bits, LncSlice lengths, uint64_t *total) LNC_MUST_CHECK;
+extern LncCode lnc_rle_total(LncContext *ctx, uint32_t length_bits, LncSlice lengths,
+							 uint64_t *total) LNC_MUST_CHECK;
 
 /*
  * Expand to count values of bits each, in arena. exact: the runs must end exactly there, else they are cut. Runs
  * that end early are damage either way.
  */
-extern LncCode lnc_rle_expand(LncContext *ctx, LncArena *arena, uint32_t bits, uint32_t length_bits, LncSlice values,
-							  LncSlice lengths, uint64_t count, bool exact, const uint8_t **out) LNC_MUST_CHECK;
+extern LncCode lnc_rle_expand(LncContext *ctx, LncArena *arena, uint32_t bits, uint32_t length_bits,
+							  LncSlice values, LncSlice lengths, uint64_t count, bool exact,
+							  const uint8_t **out) LNC_MUST_CHECK;
 
 #endif

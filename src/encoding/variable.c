@@ -8,8 +8,8 @@
 
 /* Widen count + 1 offsets of offset_bits at in; each must be >= the one before, the last <= limit. */
 static LncCode
-widen_offsets(LncContext *ctx, LncArena *arena, uint32_t offset_bits, const uint8_t *in, uint64_t count, uint64_t limit,
-			  const int64_t **out)
+widen_offsets(LncContext *ctx, LncArena *arena, uint32_t offset_bits, const uint8_t *in, uint64_t count,
+			  uint64_t limit, const int64_t **out)
 {
 	int64_t *offsets;
 	void *memory;
@@ -24,7 +24,8 @@ widen_offsets(LncContext *ctx, LncArena *arena, uint32_t offset_bits, const uint
 		memcpy(offsets, in, (count + 1) * sizeof(*offsets));
 	for (uint64_t i = 0; i < count; i++)
 		rising &= (uint64_t)offsets[i] <= (uint64_t)offsets[i + 1];
-	LNC_REQUIRE(ctx, rising && (uint64_t)offsets[count] <= limit, "offsets of variable-width values are out of order or out of range");
+	LNC_REQUIRE(ctx, rising && (uint64_t)offsets[count] <= limit,
+				"offsets of variable-width values are out of order or out of range");
 	*out = offsets;
 	return LNC_OK;
 }
@@ -36,8 +37,8 @@ lnc_variable_chunk(LncContext *ctx, LncArena *arena, uint32_t offset_bits, LncSl
 	uint32_t width = offset_bits / 8;
 
 	LNC_REQUIRE(ctx, offset_bits == 32 || offset_bits == 64, "offsets of %u bits", offset_bits);
-	LNC_REQUIRE(ctx, count < in.size / width, "variable-width values are truncated: %zu bytes for %llu offsets", in.size,
-				(unsigned long long)count);
+	LNC_REQUIRE(ctx, count < in.size / width, "variable-width values are truncated: %zu bytes for %llu offsets",
+				in.size, (unsigned long long)count);
 	LNC_TRY(widen_offsets(ctx, arena, offset_bits, in.data, count, in.size, offsets));
 	LNC_REQUIRE(ctx, (uint64_t)(*offsets)[0] >= (count + 1) * width, "variable-width values overlap their offsets");
 	*data = in.data;
@@ -62,8 +63,9 @@ lnc_variable_block(LncContext *ctx, LncArena *arena, LncSlice in, uint64_t count
 	start = bits == 32 ? lnc_le32(in.data + 4) : lnc_le64(in.data + 8);
 	LNC_REQUIRE(ctx, start >= 2 * width && start <= in.size, "variable-width values start at %llu of %zu bytes",
 				(unsigned long long)start, in.size);
-	LNC_REQUIRE(ctx, (start - 2 * width) % width == 0 && (start - 2 * width) / width > count &&
-					 (start - 2 * width) / width - 1 == count,
+	LNC_REQUIRE(ctx,
+				(start - 2 * width) % width == 0 && (start - 2 * width) / width > count &&
+					(start - 2 * width) / width - 1 == count,
 				"%llu bytes of offsets do not suit %llu values", (unsigned long long)(start - 2 * width),
 				(unsigned long long)count);
 	LNC_TRY(widen_offsets(ctx, arena, bits, in.data + 2 * width, count, in.size - start, offsets));

@@ -21,8 +21,8 @@
  * Read the mini-block form with offsets of offset_bits (32 or 64): *offsets (in arena) has count + 1 rising positions
  * in *data (inside the buffer), all of them checked.
  */
-extern LncCode lnc_variable_chunk(LncContext *ctx, LncArena *arena, uint32_t offset_bits, LncSlice in, uint64_t count,
-								  const int64_t **offsets, const uint8_t **data) LNC_MUST_CHECK;
+extern LncCode lnc_variable_chunk(LncContext *ctx, LncArena *arena, uint32_t offset_bits, LncSlice in,
+								  uint64_t count, const int64_t **offsets, const uint8_t **data) LNC_MUST_CHECK;
 
 /* Read the block form, likewise. */
 extern LncCode lnc_variable_block(LncContext *ctx, LncArena *arena, LncSlice in, uint64_t count,
