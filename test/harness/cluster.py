@@ -3,6 +3,7 @@
 Unless PG_CONFIG names a server, a private copy of the packaged one is used: PostgreSQL finds its folders relative to
 its programs, so the copy takes `make install` without touching the system and without being root.
 """
+import json
 import os
 import shutil
 import tempfile
@@ -77,6 +78,10 @@ def build(pg, log, jobs):
     run(make + ["install"], log=log, what="make install failed", todo="the whole output is in %s" % log)
 
 
+def options_of(options):
+    return ", ".join("%s '%s'" % (k, v.replace("'", "''")) for k, v in options.items())
+
+
 class Cluster:
     """One cluster: its data under `home`, reachable through a Unix socket only; REST on 127.0.0.1."""
 
@@ -86,6 +91,7 @@ class Cluster:
         self.port = 5432  # part of the socket's name, no TCP port
         self.socket_dir = socket_dir
         self.rest_port = None
+        self.headers = "{}"  # of requests, as JSON
 
     def create(self, settings, rest_port=2333):
         """initdb, start, and a database with the extension. settings: further lines of postgresql.conf."""
@@ -111,6 +117,21 @@ class Cluster:
         self.start()
         self.sql("CREATE DATABASE %s" % DATABASE, "postgres")
         self.sql("CREATE EXTENSION lance_catalog")
+
+    def serve(self, root, role, store=None):
+        """A storage profile "lake" at root, a role that may use it and its API key; returns the key."""
+        options = {"root": root}
+        if store:
+            options.update(endpoint=store.endpoint, region=store.region, allow_http="true")
+        self.sql("CREATE SERVER lake FOREIGN DATA WRAPPER lance_fdw OPTIONS (%s)" % options_of(options))
+        if store:
+            self.sql("CREATE USER MAPPING FOR PUBLIC SERVER lake OPTIONS (%s)" % options_of(
+                {"access_key_id": store.key, "secret_access_key": store.secret}))
+        self.sql("CREATE ROLE %s LOGIN; GRANT USAGE ON FOREIGN SERVER lake TO %s" % (role, role))
+        self.key = self.sql("SELECT api_key FROM lance_create_api_key('%s')" % role)
+        self.headers = json.dumps({"x-api-key": self.key})
+        self.wait_rest()
+        return self.key
 
     def start(self):
         if not os.path.exists(self.log):

@@ -37,7 +37,7 @@ class Store:
         self.key, self.secret = "AK" + secrets.token_hex(9).upper(), secrets.token_urlsafe(30)
         self.port = machine.free_port()
         self.endpoint = "http://127.0.0.1:%d" % self.port
-        self.log = log
+        self.region, self.log = REGION, log
         program = find_versitygw(log, build)
         self.checks_signatures = program is not None
         os.makedirs(home, exist_ok=True)

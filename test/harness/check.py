@@ -1,0 +1,232 @@
+"""Build the extension and run all its tests. Started by ./check.
+
+Nothing on the machine is changed but missing Debian packages: servers, clients and clusters are private copies under
+the state folder (LANCE_CATALOG_STATE; see ./check --help), and what a run makes there is removed at its end.
+"""
+import argparse
+import concurrent.futures
+import os
+import re
+import shutil
+import signal
+import sys
+import threading
+import time
+
+from . import cluster as clusters
+from . import machine, stores, suites
+from .cluster import Cluster
+from .machine import ROOT, Failure, own, say
+from .suites import Result, Setting
+
+SUITES = {
+    "static": "the small checks of test/check, and clang's warnings",
+    "unit": "unit tests of the library half, under ASan and UBSan",
+    "regress": "pg_regress and isolation tests",
+    "tap": "TAP tests: workers, restarts, REST",
+    "clients": "LanceDB, pylance and raw HTTP against the REST server, tables in local files",
+    "s3": "the same, tables on an S3 server",
+    "append": "16 clients append at once, some past the catalog",
+    "crash": "kill -9 of the REST server in the middle of commits",
+}
+ROLE = "lance_client"
+
+
+def arguments():
+    text = "suites:\n" + "".join("  %-9s %s\n" % i for i in SUITES.items())
+    p = argparse.ArgumentParser(prog="./check", description=__doc__.split("\n")[0], epilog=text + """
+environment:
+  PG_CONFIG             test against this PostgreSQL 15 and install the extension into it; default: a private copy of
+                        the packaged one
+  LANCE_CATALOG_STATE   folder for virtual environments and throwaway clusters; default ~/.local/state/lance_catalog,
+                        as root /var/lib/lance_catalog
+Logs are kept in build/check.""", formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("suites", nargs="*", metavar="suite", help="run only these")
+    p.add_argument("-k", "--keep", action="store_true", help="keep the clusters' folders for a look at them")
+    a = p.parse_args()
+    for name in a.suites:
+        if name not in SUITES:
+            p.error("there is no suite \"%s\"; there are: %s" % (name, ", ".join(SUITES)))
+    a.suites = set(a.suites or SUITES)
+    return a
+
+
+def sweep(state):
+    """Remove what killed runs left behind."""
+    for name in os.listdir(state):
+        m = re.fullmatch(r"check-(\d+)", name)
+        if m and not os.path.exists("/proc/" + m[1]):
+            shutil.rmtree(os.path.join(state, name), ignore_errors=True)
+
+
+def prepare(s, a):
+    """Build, client environments and the S3 server, side by side."""
+    def build():
+        s.pg = clusters.server(s.home)
+        clusters.build(s.pg, s.log("build"), 2)
+
+    def clients():
+        for which in ("new", "old"):
+            s.pythons[which] = machine.client_python(which, s.log("environments"))
+
+    def s3():
+        stores.find_versitygw(s.log("s3"), build=True) or machine.venv("moto", stores.MOTO, s.log("s3"))
+
+    tasks = [build] + ([clients] if a.suites & {"clients", "s3", "append", "crash", "tap"} else []) + (
+        [s3] if "s3" in a.suites else [])
+    with concurrent.futures.ThreadPoolExecutor(len(tasks)) as pool:
+        done = [pool.submit(t) for t in tasks]
+        for f in done:
+            f.result()
+    s.copy_tree()
+    if "s3" in a.suites:
+        s.store = stores.Store(os.path.join(s.home, "s3"), s.log("s3"), s.pythons["new"])
+        say("S3 server: %s" % s.store.name)
+
+
+def start_cluster(s, name, store=None):
+    c = Cluster(s.pg, os.path.join(s.home, name))
+    s.clusters[name] = c
+    c.create({"lance_catalog.default_server": "lake", "fsync": "off"}, rest_port=0)
+    if store:
+        root = "s3://%s/%s" % (stores.BUCKET, name)
+    else:
+        os.makedirs(os.path.join(c.home, "data"))
+        root = "file://" + own(os.path.join(c.home, "data"))
+    c.serve(root, ROLE, store)
+    return c
+
+
+class Lazy:
+    """A cluster that the first job to need it starts."""
+
+    def __init__(self, *args):
+        self.args, self.lock, self.cluster, self.error = args, threading.Lock(), None, None
+
+    def get(self):
+        with self.lock:
+            if self.error:
+                raise self.error
+            if not self.cluster:
+                try:
+                    self.cluster = start_cluster(*self.args)
+                except Exception as e:
+                    self.error = e
+                    raise
+            return self.cluster
+
+
+def jobs_of(s, a):
+    """(name, function of a Result) of every job, the long ones first."""
+    jobs = []
+    local, crash = Lazy(s, "local"), Lazy(s, "crash")
+    if "crash" in a.suites:
+        jobs.append(("crash", lambda r: suites.client(s, r, "crash_run.py", "new", crash.get(), None)))
+    if "append" in a.suites:
+        for which in ("new", "old"):
+            jobs.append(("append/" + which, lambda r, w=which: suites.client(s, r, "append_run.py", w, local.get(), None)))
+    for suite, place, where, store in (("s3", "s3", Lazy(s, "s3", s.store), s.store), ("clients", "local", local, None)):
+        if suite not in a.suites:
+            continue
+        for which in ("new", "old"):
+            for script in ("rest_conformance.py", "lancedb_run.py", "pylance_run.py"):
+                jobs.append(("%s/%s/%s" % (place, which, script[:-3]),
+                             lambda r, x=(script, which, where, store): suites.client(s, r, x[0], x[1], x[2].get(), x[3])))
+    if "tap" in a.suites:
+        folder = os.path.join(ROOT, "test", "t")
+        for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
+            if name.endswith(".pl"):
+                jobs.append(("tap/" + name[:-3], lambda r, n=name: suites.tap(s, r, n)))
+    for name, fn in (("unit", suites.unit), ("regress", suites.regress), ("static", suites.static)):
+        if name in a.suites:
+            jobs.append((name, lambda r, f=fn: f(s, r)))
+    return jobs
+
+
+def run_job(s, name, fn):
+    r = Result(name, s.log(name))
+    open(r.log, "w").close()
+    start = time.time()
+    try:
+        fn(r)
+    except Failure as e:
+        r.bad("%s (%s)" % (e.what, e.todo))
+        with open(r.log, "a") as f:
+            f.write("%s\n%s\n%s\n" % (e.what, e.todo, e.log))
+    r.seconds = time.time() - start
+    say(r.line())
+    for text in r.complaints:
+        print("         %s" % text, flush=True)
+    if r.failed:
+        print("         the end of %s:" % os.path.relpath(r.log, ROOT))
+        print("".join("         | " + line + "\n" for line in machine.tail(r.log, 40).splitlines()), flush=True)
+    return r
+
+
+def server_logs(s):
+    """The clusters that nobody killed must not have crashed, and no log may hold a secret."""
+    r = Result("server logs", s.log("server-logs"))
+    open(r.log, "w").close()
+    for name, c in s.clusters.items():
+        if not os.path.exists(c.log):
+            continue
+        shutil.copyfile(c.log, s.log("postgresql-" + name))
+        with open(c.log, errors="replace") as f:
+            text = f.read()
+        crashed = re.findall(r".*(?:was terminated by signal|PANIC:|TRAP:).*", text)
+        if name != "crash":
+            r.bad("%s: %s" % (name, crashed[0])) if crashed else r.ok()
+        secrets = [c.key] + ([s.store.secret] if s.store else [])
+        r.bad("%s: a secret is in the log" % name) if any(x in text for x in secrets) else r.ok()
+    return r
+
+
+def main():
+    a = arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    state = machine.state_dir()
+    sweep(state)
+    home = os.path.join(state, "check-%d" % os.getpid())
+    logs = os.path.join(ROOT, "build", "check")
+    shutil.rmtree(logs, ignore_errors=True)
+    os.makedirs(logs)
+    os.makedirs(home)
+    s = Setting(None, home, logs)
+    s.clusters = {}
+    results = []
+    try:
+        machine.install_packages(("run", "test"), s.log("packages"))
+        prepare(s, a)
+        say("running: %s" % " ".join(n for n in SUITES if n in a.suites))
+        with concurrent.futures.ThreadPoolExecutor(max(2, os.cpu_count() or 2)) as pool:
+            results = list(pool.map(lambda j: run_job(s, *j), jobs_of(s, a)))
+        if s.clusters:
+            r = server_logs(s)
+            for text in r.complaints:
+                print("         %s" % text)
+            results.append(r)
+    except Failure as e:
+        print("\n%s\n" % e.what + (e.log + "\n" if e.log else "") + (e.todo + "\n" if e.todo else ""), flush=True)
+        r = Result("preparation", "")
+        r.failed = 1
+        results.append(r)
+    finally:
+        for c in s.clusters.values():
+            c.remove() if not a.keep else c.stop()
+        if s.store:
+            s.store.stop()
+        if not a.keep:
+            shutil.rmtree(home, ignore_errors=True)
+    print()
+    for r in results:
+        print(r.line())
+    passed, failed = sum(r.passed for r in results), sum(r.failed for r in results)
+    if not passed and not failed:
+        failed = 1
+        print("nothing was run")
+    print("%d passed, %d failed" % (passed, failed), flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

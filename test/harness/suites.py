@@ -1,0 +1,214 @@
+"""The suites of ./check: what each one runs, and how its output is counted.
+
+A job is a function that returns a Result; jobs of a run share one Setting. Output goes to a file a job.
+"""
+import os
+import re
+import shutil
+import subprocess
+
+from . import machine
+from .machine import ROOT, as_server, own
+
+# Steps of the client checks that a later version will serve. They must fail until then: one that passes is reported,
+# so that this list stays true.
+LATER = {
+    "rest_conformance.py": {
+        "BatchCreateTableVersions: all or none",
+        "BatchCommitTables: mixed operations, all or none",
+    },
+}
+
+
+class Result:
+    def __init__(self, name, log):
+        self.name, self.log = name, log
+        self.passed = self.failed = self.later = self.skipped = 0
+        self.complaints = []
+        self.seconds = 0.0
+
+    def ok(self, n=1):
+        self.passed += n
+
+    def bad(self, text):
+        self.failed += 1
+        self.complaints.append(text)
+
+    def line(self):
+        more = "".join(", %d %s" % (n, w) for n, w in ((self.skipped, "skipped"), (self.later, "for later")) if n)
+        return "%-34s %4d passed, %d failed%s (%.0f s)" % (self.name, self.passed, self.failed, more, self.seconds)
+
+
+class Setting:
+    """What jobs need to know: the server, folders, clusters, client pythons."""
+
+    def __init__(self, pg, home, logs):
+        self.pg, self.home, self.logs = pg, home, logs
+        self.tree = None  # a copy of test, sql, expected that the servers' user can read
+        self.pythons = {}  # client set -> python
+        self.store = None
+
+    def copy_tree(self):
+        self.tree = os.path.join(self.home, "tree")
+        for part in ("test", "sql", "expected"):
+            if os.path.isdir(os.path.join(ROOT, part)):
+                shutil.copytree(os.path.join(ROOT, part), os.path.join(self.tree, part),
+                                ignore=shutil.ignore_patterns("__pycache__"))
+
+    def log(self, name):
+        return os.path.join(self.logs, name.replace("/", "-") + ".log")
+
+
+def execute(log, argv, env=None, cwd=None, server=False, timeout=900):
+    """Run a test program into its log; returns (status, text of this run)."""
+    start = os.path.getsize(log) if os.path.exists(log) else 0
+    with open(log, "ab") as out:
+        out.write(("$ %s\n" % " ".join(argv)).encode())
+        out.flush()
+        p = subprocess.Popen(as_server(argv) if server else argv, stdin=subprocess.DEVNULL, stdout=out,
+                             stderr=subprocess.STDOUT, env={**os.environ, **(env or {})}, cwd=cwd or ROOT,
+                             start_new_session=True)
+        try:
+            status = p.wait(timeout)
+        except subprocess.TimeoutExpired:
+            machine.stop_group(p.pid)
+            out.write(b"\nstopped: it ran longer than %d s\n" % timeout)
+            status = 124
+    with open(log, errors="replace") as f:
+        f.seek(start)
+        return status, f.read()
+
+
+def count_tap(result, label, status, text, needs_plan=True):
+    """Count the results of a program that prints TAP."""
+    failed_before, points, plan = result.failed, 0, None
+    for line in text.splitlines():
+        m = re.match(r"(not )?ok\b(?:\s+\d+)?\s*-?\s*(.*)", line)
+        if m:
+            points += 1
+            if m[1] and not re.search(r"# (TODO|SKIP)", m[2]):
+                result.bad("%s: %s" % (label, m[2]))
+            elif re.search(r"# (SKIP)", m[2], re.I):
+                result.skipped += 1
+            else:
+                result.ok()
+        m = re.match(r"1\.\.(\d+)", line)
+        if m:
+            plan = (plan or 0) + int(m[1])
+            if not int(m[1]) and "skip" in line.lower():
+                result.skipped += 1
+    if status and result.failed == failed_before:
+        result.bad("%s: ended with status %d" % (label, status))
+    elif needs_plan and plan != points:
+        result.bad("%s: %s results where %s were planned" % (label, points, plan))
+
+
+# ------------------------------------------------------------------ the jobs
+def static(s, r):
+    """The small checks under test/check, and a second compiler."""
+    folder = os.path.join(ROOT, "test", "check")
+    for name in sorted(os.listdir(folder)):
+        path = os.path.join(folder, name)
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            status, text = execute(r.log, [machine.system_python(), path], env={"PG_CONFIG": s.pg.pg_config})
+            if status:
+                r.bad("%s: run test/check/%s" % (name, name))
+            else:
+                r.ok()
+    status, text = execute(r.log, ["make", "-s", "clang", "PG_CONFIG=" + s.pg.pg_config])
+    r.ok() if status == 0 else r.bad("make clang: clang has warnings")
+
+
+def unit(s, r):
+    """Unit tests of the library half, under ASan and UBSan."""
+    status, text = execute(r.log, ["make", "-j2", "unit-tests", "PG_CONFIG=" + s.pg.pg_config])
+    if status:
+        r.bad("the unit tests do not build")
+        return
+    names = sorted(n for n in os.listdir(os.path.join(ROOT, "test", "unit")) if n.endswith("_test.c"))
+    for name in names:
+        program = os.path.join(ROOT, "build", "unit", name[:-2])
+        status, text = execute(r.log, [program], env={"CMOCKA_MESSAGE_OUTPUT": "TAP"}, timeout=300)
+        count_tap(r, name[:-2], status, text)
+
+
+def regress(s, r):
+    """pg_regress and the isolation tests, in a cluster of their own."""
+    from .cluster import Cluster
+
+    cluster = Cluster(s.pg, os.path.join(s.home, "regress"))
+    data = os.path.join(cluster.home, "data")
+    try:
+        cluster.create({"fsync": "off", "autovacuum": "off"}, rest_port=0)
+        os.makedirs(data)
+        own(data)
+        for isolation, variable, options in ((False, "REGRESS", "REGRESS_OPTS"), (True, "ISOLATION", "ISOLATION_OPTS")):
+            names, opts = (machine.run(["make", "-s", "print-" + v, "PG_CONFIG=" + s.pg.pg_config])[1].split()
+                           for v in (variable, options))
+            if not names:
+                continue
+            for o in opts:
+                if o.startswith("--outputdir="):
+                    os.makedirs(os.path.join(ROOT, o.split("=", 1)[1]), exist_ok=True)
+            argv = [s.pg.regress_program(isolation), "--bindir=" + s.pg.bindir, "--host=" + cluster.socket_dir,
+                    "--port=%d" % cluster.port, "--user=postgres", "--dbname=contrib_regression"] + opts
+            status, text = execute(r.log, argv + names, env={
+                "LANCE_FIXTURES": os.path.join(s.tree, "test", "data", "fixtures"), "LANCE_TEST_DATA": data})
+            found = re.findall(r"^(?:test)?\s*(\S+)\s+\.\.\. (ok|FAILED|failed)", text, re.M)
+            for name, how in found:
+                if how == "ok":
+                    r.ok()
+                else:
+                    r.bad("%s %s: the difference is in build/%s/regression.diffs" % (
+                        variable, name, "isolation" if isolation else "regress"))
+            if len(found) != len(names):
+                r.bad("%s: %d results where %d tests are listed" % (variable, len(found), len(names)))
+    finally:
+        cluster.remove()
+
+
+def tap(s, r, name):
+    """One TAP file; it makes its own clusters."""
+    work = os.path.join(s.home, "tap", name)
+    os.makedirs(work)
+    own(work)
+    tree = s.tree
+    env = {"PATH": s.pg.bindir + ":" + os.environ["PATH"], "TESTDIR": work, "PG_REGRESS": s.pg.regress_program(),
+           "LANCE_FIXTURES": os.path.join(tree, "test", "data", "fixtures"), "HOME": work,
+           "PYTHON": s.pythons.get("new", machine.system_python())}
+    status, text = execute(r.log, ["perl", "-I" + s.pg.perl(), "-I" + os.path.join(tree, "test", "t"),
+                                   os.path.join(tree, "test", "t", name)], env=env, cwd=work, server=True)
+    count_tap(r, name, status, text)
+
+
+def client(s, r, script, which, cluster, store, more=None, timeout=900):
+    """One client script with one set of clients, against the cluster's REST server."""
+    work = os.path.join(s.home, "client", r.name.replace("/", "-"))
+    os.makedirs(work)
+    own(work)
+    env = {"LANCE_TEST_URL": cluster.url, "LANCE_TEST_HEADERS": cluster.headers,
+           "LANCE_TEST_UNMANAGED_PROPS": '{"managed_versioning": "false"}', "HOME": work, "TMPDIR": work,
+           "PATH": s.pg.bindir + ":" + os.environ["PATH"], "PYTHONUNBUFFERED": "1",
+           **cluster.environment(), **(store.environment() if store else {}), **(more or {})}
+    status, text = execute(r.log, [s.pythons[which], os.path.join(s.tree, "test", "clients", script)], env=env,
+                           cwd=work, server=True, timeout=timeout)
+    later = LATER.get(script, set())
+    failed_before = r.failed
+    for line in text.splitlines():
+        m = re.match(r"(ok  |FAIL|skip) (.*)", line)
+        if not m:
+            continue
+        step = next((n for n in later if m[2].startswith(n)), None)
+        if step and m[1] == "FAIL":
+            r.later += 1
+        elif step and m[1] == "ok  ":
+            r.bad("%s passes: take it off the list LATER in test/harness/suites.py" % step)
+        elif m[1] == "ok  ":
+            r.ok()
+        elif m[1] == "FAIL":
+            r.bad(m[2])
+        else:
+            r.skipped += 1
+    if not re.search(r"^\d+ passed, \d+ failed$", text, re.M) or (
+            status and r.failed == failed_before and not r.later) or not r.passed:
+        r.bad("%s ended with status %d" % (script, status))
