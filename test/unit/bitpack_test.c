@@ -2,11 +2,12 @@
  * bitpack_test.c
  *	  Bit-packing against a plain packer written from the description of the format.
  */
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 #include <stdlib.h>
 
 #include "base/env.h"

@@ -2,12 +2,13 @@
  * codec_test.c
  *	  The small codecs on bytes made by hand: runs, strings, symbol tables, byte planes, compressed buffers.
  */
-#include <cmocka.h>
-#include <lz4.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
+#include <lz4.h>
 #include <string.h>
 #include <zstd.h>
 
