@@ -51,6 +51,10 @@ $(BUILD)/deps/obj/nanoarrow/%.o: $(NANOARROW_STAMP) $(NANOARROW_CONFIG)
 	@mkdir -p $(@D)
 	$(CC) $(NANOARROW_BUILD_FLAGS) -O2 -c $(NANOARROW_ROOT)/nanoarrow/$*.c -o $@
 
+$(BUILD)/deps/obj/nanoarrow/ipc/decoder.o: deps/nanoarrow_decoder.c $(NANOARROW_STAMP) $(NANOARROW_CONFIG)
+	@mkdir -p $(@D)
+	$(CC) $(NANOARROW_BUILD_FLAGS) -O2 -c $< -o $@
+
 $(BUILD)/deps/obj/flatcc/%.o: $(NANOARROW_STAMP) $(NANOARROW_CONFIG)
 	@mkdir -p $(@D)
 	$(CC) $(NANOARROW_BUILD_FLAGS) -O2 -c $(FLATCC_ROOT)/src/runtime/$*.c -o $@
@@ -59,6 +63,10 @@ $(BUILD)/deps/obj/flatcc/%.o: $(NANOARROW_STAMP) $(NANOARROW_CONFIG)
 $(BUILD)/deps/san/nanoarrow/%.o: $(NANOARROW_STAMP) $(NANOARROW_CONFIG)
 	@mkdir -p $(@D)
 	$(CC) $(NANOARROW_BUILD_FLAGS) -fsanitize=address -O1 -c $(NANOARROW_ROOT)/nanoarrow/$*.c -o $@
+
+$(BUILD)/deps/san/nanoarrow/ipc/decoder.o: deps/nanoarrow_decoder.c $(NANOARROW_STAMP) $(NANOARROW_CONFIG)
+	@mkdir -p $(@D)
+	$(CC) $(NANOARROW_BUILD_FLAGS) -fsanitize=address -O1 -c $< -o $@
 
 $(BUILD)/deps/san/flatcc/%.o: $(NANOARROW_STAMP) $(NANOARROW_CONFIG)
 	@mkdir -p $(@D)

@@ -164,9 +164,10 @@ check_buffer_sizes(LncContext *ctx, IpcReader *reader, const uint8_t *message, c
 
 	for (size_t i = 0; i < n; i++)
 	{
-		org_apache_arrow_flatbuf_Buffer_struct_t buffer = org_apache_arrow_flatbuf_Buffer_vec_at(buffers, i);
-		int64_t offset = org_apache_arrow_flatbuf_Buffer_offset(buffer);
-		int64_t length = org_apache_arrow_flatbuf_Buffer_length(buffer);
+		/* Two int64, offset and length; not always aligned. */
+		const uint8_t *buffer = (const uint8_t *)org_apache_arrow_flatbuf_Buffer_vec_at(buffers, i);
+		int64_t offset = (int64_t)lnc_le64(buffer);
+		int64_t length = (int64_t)lnc_le64(buffer + 8);
 		uint64_t size;
 
 		LNC_TRY(lnc_check_interrupt(ctx));
