@@ -9,8 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include <nanoarrow/nanoarrow_ipc.h>
 #include <nanoarrow/ipc/flatcc_generated.h>
+#include <nanoarrow/nanoarrow_ipc.h>
 
 #define FILE_MAGIC "ARROW1"
 #define FILE_MAGIC_SIZE 6
@@ -154,7 +154,8 @@ convert_schema(LncContext *ctx, LncArena *arena, const struct ArrowSchema *from,
  * message is the flatbuffer of the header, body_size the bytes that follow it.
  */
 static LncCode
-check_buffer_sizes(LncContext *ctx, IpcReader *reader, const uint8_t *message, const uint8_t *body, uint64_t body_size)
+check_buffer_sizes(LncContext *ctx, IpcReader *reader, const uint8_t *message, const uint8_t *body,
+				   uint64_t body_size)
 {
 	org_apache_arrow_flatbuf_RecordBatch_table_t batch =
 		(org_apache_arrow_flatbuf_RecordBatch_table_t)org_apache_arrow_flatbuf_Message_header(
@@ -398,8 +399,8 @@ read_stream(LncContext *ctx, IpcReader *reader, LncSlice stream)
 }
 
 LncCode
-lnc_ipc_read(LncContext *ctx, LncArena *arena, LncSlice bytes, uint64_t max_bytes, LncSchema *schema, size_t *nbatches,
-			 LncBatch **batches)
+lnc_ipc_read(LncContext *ctx, LncArena *arena, LncSlice bytes, uint64_t max_bytes, LncSchema *schema,
+			 size_t *nbatches, LncBatch **batches)
 {
 	IpcReader reader = {.arena = arena, .schema = schema, .left = max_bytes};
 	LncCode code;

@@ -104,7 +104,8 @@ open_in(LncContext *ctx, LncArena *arena, LncArena *scratch, LncStore *store, co
 }
 
 LncCode
-lnc_dataset_open(LncContext *ctx, LncArena *arena, LncStore *store, const LncDatasetOptions *options, LncDataset **out)
+lnc_dataset_open(LncContext *ctx, LncArena *arena, LncStore *store, const LncDatasetOptions *options,
+				 LncDataset **out)
 {
 	/* The message of a large table takes many megabytes: it goes as soon as it is converted. */
 	LncArena *scratch = lnc_arena_create(ctx->env);

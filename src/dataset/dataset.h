@@ -14,12 +14,12 @@
 
 typedef struct LncDataFile
 {
-	const char *path;		  /* below "data/", or below the base path */
+	const char *path; /* below "data/", or below the base path */
 	int32_t nfields;
 	const int32_t *field_ids; /* array of nfields; negative: superseded or hidden */
-	const int32_t *columns;	  /* array of nfields: the file column of each field; NULL for 0.1 files */
+	const int32_t *columns;   /* array of nfields: the file column of each field; NULL for 0.1 files */
 	uint32_t major, minor;
-	uint64_t size;			  /* 0: unknown */
+	uint64_t size; /* 0: unknown */
 	bool has_base;
 	uint32_t base_id;
 } LncDataFile;
@@ -82,8 +82,8 @@ typedef struct LncDataset
 /* Which version to open. Zero-initialise, then set what is needed. */
 typedef struct LncDatasetOptions
 {
-	const char *branch;		  /* NULL: main */
-	uint64_t version;		  /* 0: the newest */
+	const char *branch;       /* NULL: main */
+	uint64_t version;         /* 0: the newest */
 	const char *manifest_key; /* when the catalog knows it: opened without any listing (version must be set) */
 	LncCode (*open_base)(LncContext *ctx, void *arg, LncArena *arena, const char *uri, LncStore **out);
 	void *open_base_arg;
@@ -102,8 +102,8 @@ extern LncCode lnc_dataset_open(LncContext *ctx, LncArena *arena, LncStore *stor
  * list the base. LNC_DENIED: bases may not be opened.
  */
 extern LncCode lnc_dataset_locate(LncContext *ctx, LncArena *arena, const LncDataset *dataset, bool has_base,
-								  uint32_t base_id, const char *folder, const char *path, LncStore **store, char **key)
-	LNC_MUST_CHECK;
+								  uint32_t base_id, const char *folder, const char *path, LncStore **store,
+								  char **key) LNC_MUST_CHECK;
 
 /* Index of the top-level field of that exact name, -1 when there is none. */
 extern int32_t lnc_dataset_field(const LncDataset *dataset, const char *name);

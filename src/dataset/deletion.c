@@ -113,8 +113,8 @@ check_deletions(LncContext *ctx, const LncFragment *fragment, const LncDeletions
 }
 
 static LncCode
-read_file(LncContext *ctx, LncArena *arena, LncArena *scratch, const LncDataset *dataset, const LncFragment *fragment,
-		  LncDeletions *out)
+read_file(LncContext *ctx, LncArena *arena, LncArena *scratch, const LncDataset *dataset,
+		  const LncFragment *fragment, LncDeletions *out)
 {
 	bool is_arrow = fragment->deletion_kind == LNC_DELETION_ARROW;
 	LncStore *store;

@@ -11,9 +11,10 @@
  * table config, base paths, transactions kept inline, indices that carry columns, data files of different versions,
  * the fragment reuse index (no index is used), and the writer's rules on field ids and object metadata.
  */
-#define READER_BITS                                                                                                   \
-	(UINT64_C(1) << 0 | UINT64_C(1) << 1 | UINT64_C(1) << 2 | UINT64_C(1) << 3 | UINT64_C(1) << 4 | UINT64_C(1) << 5 | \
-	 UINT64_C(1) << 7 | UINT64_C(1) << 8 | UINT64_C(1) << 10 | UINT64_C(1) << 15 | UINT64_C(1) << 17)
+#define READER_BITS                                                                                   \
+	(UINT64_C(1) << 0 | UINT64_C(1) << 1 | UINT64_C(1) << 2 | UINT64_C(1) << 3 | UINT64_C(1) << 4 |   \
+	 UINT64_C(1) << 5 | UINT64_C(1) << 7 | UINT64_C(1) << 8 | UINT64_C(1) << 10 | UINT64_C(1) << 15 | \
+	 UINT64_C(1) << 17)
 
 static const char *
 flag_meaning(int bit)

@@ -45,7 +45,8 @@ lnc_manifest_read(LncContext *ctx, LncArena *arena, LncStore *store, const char 
 		return damaged(ctx, key, "the magic bytes at its end are missing");
 	if (lnc_le16(end - 8) != 0 || lnc_le16(end - 6) < 1 || lnc_le16(end - 6) > 2)
 	{
-		lnc_fail(ctx, LNC_UNSUPPORTED, "manifest version %u.%u is not supported", lnc_le16(end - 8), lnc_le16(end - 6));
+		lnc_fail(ctx, LNC_UNSUPPORTED, "manifest version %u.%u is not supported", lnc_le16(end - 8),
+				 lnc_le16(end - 6));
 		lnc_detail(ctx, "File \"%s\".", key);
 		return LNC_UNSUPPORTED;
 	}
@@ -150,7 +151,8 @@ convert_deletion(LncContext *ctx, const Lance__Table__DeletionFile *message, Lnc
 			fragment->deletion_kind = LNC_DELETION_BITMAP;
 			break;
 		default:
-			return lnc_fail(ctx, LNC_UNSUPPORTED, "deletion file type %d is not supported", (int)message->file_type);
+			return lnc_fail(ctx, LNC_UNSUPPORTED, "deletion file type %d is not supported",
+							(int)message->file_type);
 	}
 	fragment->deletion_read_version = message->read_version;
 	fragment->deletion_id = message->id;

@@ -24,7 +24,7 @@ typedef struct Node
 {
 	LncField *field;   /* its place in the tree */
 	int32_t nchildren; /* as counted */
-	int32_t filled;	   /* children placed so far */
+	int32_t filled;    /* children placed so far */
 	int depth;
 } Node;
 
@@ -137,7 +137,8 @@ read_field(LncContext *ctx, LncArena *arena, const Lance__File__Field *message, 
 }
 
 LncCode
-lnc_schema_build(LncContext *ctx, LncArena *arena, size_t nfields, Lance__File__Field *const *fields, LncSchema *schema)
+lnc_schema_build(LncContext *ctx, LncArena *arena, size_t nfields, Lance__File__Field *const *fields,
+				 LncSchema *schema)
 {
 	IdSlot *slots;
 	Node *nodes;
@@ -174,7 +175,8 @@ lnc_schema_build(LncContext *ctx, LncArena *arena, size_t nfields, Lance__File__
 		}
 		parent = find_id(slots, nfields, fields[i]->parent_id);
 		if (parent == NULL || parent->index >= i)
-			return lnc_fail(ctx, LNC_CORRUPT, "field %d names field %d as its parent, which is not listed before it",
+			return lnc_fail(ctx, LNC_CORRUPT,
+							"field %d names field %d as its parent, which is not listed before it",
 							(int)fields[i]->id, (int)fields[i]->parent_id);
 		nodes[parent->index].nchildren++;
 		nodes[i].depth = nodes[parent->index].depth + 1;

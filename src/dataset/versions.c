@@ -46,7 +46,8 @@ lnc_versions_folder(LncContext *ctx, LncArena *arena, const char *branch, char *
 }
 
 LncCode
-lnc_versions_key(LncContext *ctx, LncArena *arena, const char *folder, uint64_t version, LncNaming naming, char **out)
+lnc_versions_key(LncContext *ctx, LncArena *arena, const char *folder, uint64_t version, LncNaming naming,
+				 char **out)
 {
 	if (version == 0 || version >= FIRST_DETACHED)
 		return lnc_fail(ctx, LNC_INVALID, "invalid version number %" PRIu64, version);
@@ -92,7 +93,7 @@ typedef struct Walk
 	size_t folder_length;
 	bool ordered;
 	bool newest_only; /* keep one file: the greatest version */
-	uint64_t after;	  /* keep greater versions only */
+	uint64_t after;   /* keep greater versions only */
 	LncNaming naming; /* of the first version met; 0 before that */
 	size_t count;
 	size_t capacity;
@@ -173,13 +174,11 @@ compare_versions(const void *a, const void *b)
 }
 
 LncCode
-lnc_versions_list(LncContext *ctx, LncArena *arena, LncStore *store, const char *folder, uint64_t after, size_t *count,
-				  LncVersionFile **out)
+lnc_versions_list(LncContext *ctx, LncArena *arena, LncStore *store, const char *folder, uint64_t after,
+				  size_t *count, LncVersionFile **out)
 {
-	Walk walk = {.arena = arena,
-				 .folder_length = strlen(folder),
-				 .ordered = lnc_store_ordered(store),
-				 .after = after};
+	Walk walk = {
+		.arena = arena, .folder_length = strlen(folder), .ordered = lnc_store_ordered(store), .after = after};
 
 	LNC_TRY(lnc_store_list(ctx, store, folder, false, NULL, walk_object, &walk));
 	if (walk.count > 1)
@@ -192,10 +191,8 @@ lnc_versions_list(LncContext *ctx, LncArena *arena, LncStore *store, const char 
 LncCode
 lnc_versions_latest(LncContext *ctx, LncArena *arena, LncStore *store, const char *folder, LncVersionFile *out)
 {
-	Walk walk = {.arena = arena,
-				 .folder_length = strlen(folder),
-				 .ordered = lnc_store_ordered(store),
-				 .newest_only = true};
+	Walk walk = {
+		.arena = arena, .folder_length = strlen(folder), .ordered = lnc_store_ordered(store), .newest_only = true};
 
 	LNC_TRY(lnc_store_list(ctx, store, folder, false, NULL, walk_object, &walk));
 	if (walk.count == 0)

@@ -21,7 +21,7 @@ typedef struct LncVersionFile
 {
 	uint64_t version;
 	LncNaming naming;
-	const char *key;	 /* relative to the store: "<dir>/<name>" */
+	const char *key; /* relative to the store: "<dir>/<name>" */
 	uint64_t size;
 	int64_t modified_ms; /* of the file, Unix epoch */
 } LncVersionFile;
@@ -43,8 +43,8 @@ extern bool lnc_versions_parse_name(const char *name, uint64_t *version, LncNami
  * All versions greater than after in the folder, ascending. A folder that is missing gives none. Mixed V1 and V2 names
  * are LNC_CORRUPT. On ordered stores with V2 names only the new ones are listed.
  */
-extern LncCode lnc_versions_list(LncContext *ctx, LncArena *arena, LncStore *store, const char *folder, uint64_t after,
-								 size_t *count, LncVersionFile **out) LNC_MUST_CHECK;
+extern LncCode lnc_versions_list(LncContext *ctx, LncArena *arena, LncStore *store, const char *folder,
+								 uint64_t after, size_t *count, LncVersionFile **out) LNC_MUST_CHECK;
 
 /* The newest version in the folder with a bounded number of requests; LNC_NOT_FOUND when there is none. */
 extern LncCode lnc_versions_latest(LncContext *ctx, LncArena *arena, LncStore *store, const char *folder,

@@ -37,11 +37,11 @@ struct LncScan
 	int64_t batch_rows;
 
 	LncArena *fragment_arena; /* files, readers and deletions of the fragment at hand */
-	LncArena *batch_arena;	  /* the batch handed out */
+	LncArena *batch_arena;    /* the batch handed out */
 
 	int32_t next_fragment;
 	const LncFragment *fragment; /* at hand; NULL between fragments */
-	uint64_t row;				 /* the first not yet looked at */
+	uint64_t row;                /* the first not yet looked at */
 	LncDeletions deletions;
 	size_t next_deletion;  /* the first range that may reach row or beyond */
 	ColumnSource *sources; /* array of ncolumns, in fragment_arena */
@@ -146,7 +146,8 @@ open_data_file(LncContext *ctx, LncScan *scan, const LncDataFile *data_file, Ope
 
 /* Find the file column of a field; *file_index is -1 when no file of the fragment stores it. */
 static LncCode
-find_column(LncContext *ctx, const LncFragment *fragment, const LncField *field, int32_t *file_index, int32_t *column)
+find_column(LncContext *ctx, const LncFragment *fragment, const LncField *field, int32_t *file_index,
+			int32_t *column)
 {
 	*file_index = -1;
 	*column = -1;
@@ -169,8 +170,8 @@ find_column(LncContext *ctx, const LncFragment *fragment, const LncField *field,
 }
 
 static LncCode
-open_column(LncContext *ctx, LncScan *scan, OpenFile *files, int32_t file_index, int32_t column, const LncField *field,
-			ColumnSource *source)
+open_column(LncContext *ctx, LncScan *scan, OpenFile *files, int32_t file_index, int32_t column,
+			const LncField *field, ColumnSource *source)
 {
 	const LncFragment *fragment = scan->fragment;
 	OpenFile *file = &files[file_index];
@@ -180,8 +181,8 @@ open_column(LncContext *ctx, LncScan *scan, OpenFile *files, int32_t file_index,
 	if (file->file == NULL)
 		LNC_TRY(open_data_file(ctx, scan, source->file, file));
 	if (column < 0 || (uint32_t)column >= lnc_file_ncolumns(file->file))
-		return lnc_fail(ctx, LNC_CORRUPT, "manifest names column %d of a file with %" PRIu32 " columns", (int)column,
-						lnc_file_ncolumns(file->file));
+		return lnc_fail(ctx, LNC_CORRUPT, "manifest names column %d of a file with %" PRIu32 " columns",
+						(int)column, lnc_file_ncolumns(file->file));
 	LNC_TRY(lnc_file_column_rows(ctx, file->file, (uint32_t)column, &rows));
 	if (rows != fragment->physical_rows)
 		return lnc_fail(ctx, LNC_CORRUPT, "column has %" PRIu64 " rows where the fragment has %" PRIu64, rows,

@@ -13,9 +13,9 @@ typedef struct LncScan LncScan;
 /* Zero-initialise, then set what is needed. Borrowed until lnc_scan_open returns. */
 typedef struct LncScanSpec
 {
-	int32_t ncolumns;		/* 0: rows are only counted; batches carry their length alone */
+	int32_t ncolumns;       /* 0: rows are only counted; batches carry their length alone */
 	const int32_t *columns; /* indexes of top-level fields of dataset->schema, any order, no duplicates */
-	int64_t batch_rows;		/* upper bound of rows a batch; 0: 4096 */
+	int64_t batch_rows;     /* upper bound of rows a batch; 0: 4096 */
 } LncScanSpec;
 
 /* Numbers for EXPLAIN ANALYZE. */

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,12 +46,12 @@ teardown(void **state)
 	return code != LNC_OK;
 }
 
-#define OK(expr)                                                                      \
-	do                                                                                \
-	{                                                                                 \
-		LncCode ok_code = (expr);                                                     \
-		if (ok_code != LNC_OK)                                                        \
-			fail_msg("%s: %s [%s]", #expr, ctx.error.message, ctx.error.detail);      \
+#define OK(expr)                                                                 \
+	do                                                                           \
+	{                                                                            \
+		LncCode ok_code = (expr);                                                \
+		if (ok_code != LNC_OK)                                                   \
+			fail_msg("%s: %s [%s]", #expr, ctx.error.message, ctx.error.detail); \
 	} while (0)
 
 #define KEY_OF_7 "_versions/18446744073709551608.manifest"
@@ -125,7 +126,7 @@ build(Built *built, size_t nfields, const FieldSpec *specs)
 	built->fragment.physical_rows = 100;
 	built->fragment.n_files = 1;
 	built->fragment.files = built->file_list;
-	built->file.path = (char *)(uintptr_t)"a.lance";
+	built->file.path = (char *)(uintptr_t) "a.lance";
 	built->file.file_major_version = 2;
 	built->file.file_minor_version = 1;
 	built->file.n_fields = 1;
@@ -150,8 +151,11 @@ static void
 trees_follow_parent_ids(void **state)
 {
 	/* A parent id of 0 is not on the wire; ids need not ascend. */
-	static const FieldSpec specs[] = {{0, -1, "s", "struct"},	 {4, 0, "x", "int32"}, {2, 0, "t", "struct"},
-									  {9, 2, "deep", "string"}, {7, -1, "top", "float"}};
+	static const FieldSpec specs[] = {{0, -1, "s", "struct"},
+									  {4, 0, "x", "int32"},
+									  {2, 0, "t", "struct"},
+									  {9, 2, "deep", "string"},
+									  {7, -1, "top", "float"}};
 	Built built;
 	LncDataset *dataset;
 
@@ -215,11 +219,11 @@ tails_are_checked(void **state)
 		uint8_t value;
 		LncCode code;
 	} cases[] = {
-		{1, 'X', LNC_CORRUPT},	   /* magic */
-		{8, 1, LNC_UNSUPPORTED},   /* major version */
-		{6, 3, LNC_UNSUPPORTED},   /* minor version */
-		{16, 1, LNC_CORRUPT},	   /* position by one */
-		{9, 0x80, LNC_CORRUPT},	   /* position far outside */
+		{1, 'X', LNC_CORRUPT},   /* magic */
+		{8, 1, LNC_UNSUPPORTED}, /* major version */
+		{6, 3, LNC_UNSUPPORTED}, /* minor version */
+		{16, 1, LNC_CORRUPT},    /* position by one */
+		{9, 0x80, LNC_CORRUPT},  /* position far outside */
 	};
 
 	(void)state;
@@ -377,9 +381,9 @@ flags_are_told_by_number(void **state)
 	{
 		int bit;
 		bool readable;
-	} cases[] = {{0, true},	  {1, true},   {2, true},	{4, true},	  {6, false}, {7, true},   {8, true},
-				 {9, false},  {10, true},  {11, false}, {12, false},  {13, false}, {14, false}, {16, false},
-				 {18, false}, {40, false}, {63, false}};
+	} cases[] = {{0, true},   {1, true},   {2, true},   {4, true},   {6, false},  {7, true},
+				 {8, true},   {9, false},  {10, true},  {11, false}, {12, false}, {13, false},
+				 {14, false}, {16, false}, {18, false}, {40, false}, {63, false}};
 	Built built;
 	LncDataset *dataset;
 	char number[32];

@@ -19,12 +19,12 @@ extern cJSON *fixtures_index(void);
 extern char *fixtures_read(const char *name, size_t *size);
 
 /* A local store over the dataset "NAME.lance" below "data". */
-extern LncCode fixtures_open_store(LncContext *ctx, LncArena *arena, const char *dataset, LncStore **out)
-	LNC_MUST_CHECK;
+extern LncCode fixtures_open_store(LncContext *ctx, LncArena *arena, const char *dataset,
+								   LncStore **out) LNC_MUST_CHECK;
 
 /* The memory store "copy" with the objects of another, and no others. */
-extern LncCode fixtures_copy_to_memory(LncContext *ctx, LncArena *arena, LncStore *from, LncStore **out)
-	LNC_MUST_CHECK;
+extern LncCode fixtures_copy_to_memory(LncContext *ctx, LncArena *arena, LncStore *from,
+									   LncStore **out) LNC_MUST_CHECK;
 
 /* For LncDatasetOptions.open_base: "s3://lance-fixtures/X" is the folder X below "data"; others are refused. */
 extern LncCode fixtures_open_base(LncContext *ctx, void *arg, LncArena *arena, const char *uri, LncStore **out);

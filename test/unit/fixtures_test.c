@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -171,8 +172,8 @@ check_row(const Opened *opened, const LncBatch *batch, int64_t row, const int32_
 				fixture_text_value(&text, column, row);
 				if (!fixture_json_equal(text.text, expected))
 				{
-					complain("%s: row %" PRIu64 ", column \"%s\": got %.100s, expected %.100s", opened->label, number,
-							 schema->fields[i].name, text.text, expected);
+					complain("%s: row %" PRIu64 ", column \"%s\": got %.100s, expected %.100s", opened->label,
+							 number, schema->fields[i].name, text.text, expected);
 					good = false;
 				}
 				totals.values++;
@@ -303,7 +304,8 @@ done:
 
 /* The branch and version that a suffix of expected rows means. */
 static bool
-resolve_suffix(const cJSON *entry, const char *suffix, uint64_t latest, char *branch, size_t size, uint64_t *version)
+resolve_suffix(const cJSON *entry, const char *suffix, uint64_t latest, char *branch, size_t size,
+			   uint64_t *version)
 {
 	const char *dataset = cJSON_GetObjectItem(entry, "dataset")->valuestring;
 	const cJSON *files = cJSON_GetObjectItem(entry, "expected");
@@ -388,7 +390,8 @@ check_expected_file(const cJSON *entry, const char *suffix, const char *file)
 		else
 		{
 			if (suffix[0] == '\0' && options.version == 0 && opened.dataset->version != latest)
-				complain("%s: version %" PRIu64 " is not the newest, %" PRIu64, label, opened.dataset->version, latest);
+				complain("%s: version %" PRIu64 " is not the newest, %" PRIu64, label, opened.dataset->version,
+						 latest);
 			check_version(&opened, cJSON_GetObjectItem(entry, "file_version")->valuestring, expected, count);
 		}
 	}
@@ -413,8 +416,7 @@ values_are_as_expected(void **state)
 			continue;
 		if (files == NULL || files->child == NULL)
 			check_expected_file(entry, "", NULL);
-		cJSON_ArrayForEach(file, files)
-			check_expected_file(entry, file->string, file->valuestring);
+		cJSON_ArrayForEach(file, files) check_expected_file(entry, file->string, file->valuestring);
 	}
 	cJSON_Delete(index);
 	print_message("%" PRIu64 " dataset versions, %" PRIu64 " columns read, %" PRIu64 " refused by name, %" PRIu64
@@ -510,7 +512,8 @@ damaged_copies_give_errors(void **state)
 			assert_true(code == LNC_OK || code == LNC_CORRUPT || code == LNC_UNSUPPORTED || code == LNC_LIMIT);
 		else if (code != LNC_CORRUPT)
 			fail_msg("%s: %s %s", cases[i], lnc_code_name(code), code == LNC_OK ? "" : ctx.error.message);
-		if (code != LNC_OK && strstr(ctx.error.detail, ".lance") == NULL && strstr(ctx.error.message, ".lance") == NULL)
+		if (code != LNC_OK && strstr(ctx.error.detail, ".lance") == NULL &&
+			strstr(ctx.error.message, ".lance") == NULL)
 			fail_msg("%s: no file is named: %s [%s]", cases[i], ctx.error.message, ctx.error.detail);
 		lnc_arena_destroy(arena);
 	}
@@ -613,8 +616,8 @@ static void
 cut_and_flipped_files_never_crash(void **state)
 {
 	static const char *const cases[] = {"types_v20_nulls.lance", "types_v21_nulls.lance", "types_v22_nulls.lance",
-										"strings_v22.lance",	 "del_arrow.lance",		  "del_bitmap.lance",
-										"old_deleted.lance",	 "evolve_p14.lance"};
+										"strings_v22.lance",     "del_arrow.lance",       "del_bitmap.lance",
+										"old_deleted.lance",     "evolve_p14.lance"};
 	uint32_t seed = 4711;
 	size_t peak = 0;
 	int tries = 0;

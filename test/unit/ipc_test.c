@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,7 +101,8 @@ expected_text(const char *name, int i, char *text, size_t size)
 static void
 flat_columns_of_every_codec(void **state)
 {
-	static const char *const names[] = {"flat_plain.arrow", "flat_zstd.arrow", "flat_lz4.arrow", "flat_zstd.stream"};
+	static const char *const names[] = {"flat_plain.arrow", "flat_zstd.arrow", "flat_lz4.arrow",
+										"flat_zstd.stream"};
 
 	(void)state;
 	for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++)
@@ -176,7 +178,8 @@ other_types_are_refused_by_name(void **state)
 static void
 damage_gives_errors(void **state)
 {
-	static const char *const names[] = {"flat_plain.arrow", "flat_zstd.arrow", "flat_lz4.arrow", "flat_zstd.stream"};
+	static const char *const names[] = {"flat_plain.arrow", "flat_zstd.arrow", "flat_lz4.arrow",
+										"flat_zstd.stream"};
 	int errors = 0;
 
 	(void)state;

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -36,12 +37,12 @@ teardown(void **state)
 	return 0;
 }
 
-#define OK(expr)                                                          \
-	do                                                                    \
-	{                                                                     \
-		LncCode ok_code = (expr);                                         \
-		if (ok_code != LNC_OK)                                            \
-			fail_msg("%s: %s", #expr, ctx.error.message);                 \
+#define OK(expr)                                          \
+	do                                                    \
+	{                                                     \
+		LncCode ok_code = (expr);                         \
+		if (ok_code != LNC_OK)                            \
+			fail_msg("%s: %s", #expr, ctx.error.message); \
 	} while (0)
 
 /* An empty store: memory stores of one name share their objects. */
@@ -99,7 +100,7 @@ names_are_told_apart(void **state)
 		{"1234567890123456789.manifest", 1234567890123456789, LNC_NAMING_V1},
 		{"18446744073709551614.manifest", 1, LNC_NAMING_V2},
 		{"18446744073709551608.manifest", 7, LNC_NAMING_V2},
-		{"9223372036854775808.manifest", 0, 0},	 /* detached number under a V1 name */
+		{"9223372036854775808.manifest", 0, 0},  /* detached number under a V1 name */
 		{"18446744073709551615.manifest", 0, 0}, /* version 0 */
 		{"00000000000000000001.manifest", 0, 0}, /* detached */
 		{"18446744073709551616.manifest", 0, 0}, /* beyond 64 bits */
