@@ -123,7 +123,13 @@ def push(table, location, folder, name, killer, acknowledged, answers):
             write_file(location, rel, data)
             body = {"version": v, "manifest_path": object_path(location) + "/" + rel, "manifest_size": len(data),
                     "naming_scheme": "V2"}
-            r = post("table", table, "version/create", body, timeout=30)
+            try:
+                r = post("table", table, "version/create", body, timeout=30)
+            except DOWN:
+                # Unclear: the same request again must be recognised if it was done, or be done now.
+                wait_up()
+                answers["sent again"] = answers.get("sent again", 0) + 1
+                r = post("table", table, "version/create", body, timeout=30)
         except DOWN:
             wait_up()
             continue
@@ -137,8 +143,7 @@ def push(table, location, folder, name, killer, acknowledged, answers):
         elif r.status == 503:
             wait_up()
         else:
-            # 409: the rival was first, or our own try before the crash. 400: that try took the staged file away.
-            want(r.status in (400, 409), "version %d -> %r" % (v, r))
+            want(r.status == 409 and r.code == 14, "version %d -> %r" % (v, r))  # the rival was first
 
 
 def rivals():
