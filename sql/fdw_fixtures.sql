@@ -7,11 +7,12 @@
 \else
 	\set fixtures :abs_srcdir '/test/data/fixtures'
 \endif
+\set fixtures :fixtures '/data'
 \set root file:// :fixtures
+SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS lance_catalog;
 CREATE SERVER fixtures FOREIGN DATA WRAPPER lance_fdw OPTIONS (root :'root');
 CREATE SCHEMA fixtures;
-SET client_min_messages = warning;
 SET timezone = 'UTC';
 
 -- The fixtures' text form of a value as the column's type; finer times are cut to the microsecond.
@@ -85,22 +86,21 @@ END $$;
 
 SELECT f.dataset, c.* FROM (VALUES
 	('types_v20_nonull', 'types_nonull'), ('types_v20_nulls', 'types_nulls'), ('types_v20_allnull', 'types_allnull'),
-	('types_v21_nonull', 'types_nonull'), ('types_v21_nulls', 'types_nulls'), ('types_v21_allnull', 'types_allnull'),
+	('types_v21_nulls', 'types_nulls'), ('types_v21_allnull', 'types_allnull'),
 	('types_v22_nonull', 'types_nonull'), ('types_v22_nulls', 'types_nulls'), ('types_v22_allnull', 'types_allnull'),
-	('types_p10_default', 'types_nonull'), ('types_p14_default', 'types_nulls'),
 	('tz_offset_v20', 'tz_offset'), ('tz_offset_v22', 'tz_offset'),
 	('strings_v20', 'strings'), ('strings_v21', 'strings'), ('strings_v22', 'strings'),
-	('ints_v20', 'ints'), ('ints_v21', 'ints'), ('ints_v22', 'ints'),
-	('fsl_v20', 'fsl'), ('fsl_v21', 'fsl'), ('fsl_v22', 'fsl'),
-	('multipage_v20', 'multipage'), ('multipage_v21', 'multipage'), ('multipage_v22', 'multipage'),
-	('multifrag_p10_default', 'multifrag'), ('multifrag_p14_default', 'multifrag'), ('multifrag_p14_20', 'multifrag'),
+	('ints_v22', 'ints'),
+	('fsl_v20', 'fsl'), ('fsl_v22', 'fsl'),
+	('multipage_v20', 'multipage'), ('multipage_v22', 'multipage'),
+	('multifrag_p14_default', 'multifrag'), ('multifrag_p14_20', 'multifrag'),
 	('del_arrow', 'del_arrow'), ('del_fragment', 'del_fragment'), ('update', 'update'),
 	('empty_v20', 'empty_v20'), ('empty_v22', 'empty_v22'), ('empty_deleted', 'empty_deleted'), ('one_row', 'one_row'),
 	('mixed_versions', 'mixed_versions'), ('v1_manifests', 'v1_manifests'), ('old_simple', 'old_simple')
 ) f (dataset, expected), check_fixture(f.dataset, f.expected) c;
 
 -- Schema changes by other clients are followed by field id.
-SELECT v, c.* FROM (VALUES (2, 'evolve_p14@v2'), (NULL, 'evolve_p14@appended')) f (v, expected),
+SELECT v, c.* FROM (VALUES (2, 'evolve@v2'), (NULL, 'evolve@appended')) f (v, expected),
 	check_fixture('evolve_p14', f.expected, f.v) c;
 
 -- Time travel.

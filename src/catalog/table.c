@@ -80,7 +80,8 @@ lance_catalog_tables_of(const LanceId *namespace_id, LanceTableRow ***rows)
 	LanceTablePage page;
 
 	if (space == NULL)
-		ereport(ERROR, (lance_errcode(LANCE_NAMESPACE_NOT_FOUND), errmsg("namespace does not exist")));
+		ereport(ERROR, (lance_errcode(LANCE_NAMESPACE_NOT_FOUND),
+						errmsg("namespace \"%s\" does not exist", namespace_id->parts[namespace_id->nparts - 1])));
 	lance_table_list(space->entry_id, NULL, -1, &page);
 	*rows = page.rows;
 	return page.count;

@@ -81,6 +81,7 @@ as_of_text(TimestampTz as_of)
 
 	if (timestamp2tm(as_of, NULL, &tm, &fsec, NULL, NULL) != 0 || TIMESTAMP_NOT_FINITE(as_of))
 		ereport(ERROR, (errcode(ERRCODE_DATETIME_VALUE_OUT_OF_RANGE), errmsg("timestamp out of range")));
+	tm.tm_isdst = 0; /* -1 would leave out the zone */
 	EncodeDateTime(&tm, fsec, true, 0, "UTC", USE_ISO_DATES, buffer);
 	return pstrdup(buffer);
 }

@@ -25,7 +25,6 @@
 #include "utils/uuid.h"
 
 #define UNIX_TO_PG_DAYS (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)
-#define UNIX_TO_PG_USECS ((int64)UNIX_TO_PG_DAYS * USECS_PER_DAY)
 #define MSECS_PER_DAY INT64CONST(86400000)
 
 /* Digits of a 256-bit integer, its sign and the end. */
@@ -237,24 +236,19 @@ convert_binary(const LanceConverter *converter, const LncColumn *column, int64 r
 	return PointerGetDatum(cstring_to_text_with_len((const char *)column->data + column->offsets[row], length));
 }
 
-/* Arrow text is UTF-8. NUL is valid there, but not in PostgreSQL. */
+/* The reader has checked that the text is UTF-8 without NUL. */
 static Datum
 convert_text(const LanceConverter *converter, const LncColumn *column, int64 row)
 {
 	int length = value_length(converter, column, row);
 	const char *value = (const char *)column->data + column->offsets[row];
-	char *converted;
-	text *result;
+	const char *converted = value;
 
-	if (!pg_verify_mbstr(PG_UTF8, value, length, true))
-		ereport(ERROR, (errcode(ERRCODE_CHARACTER_NOT_IN_REPERTOIRE),
-						errmsg("invalid text in column \"%s\"", converter->name),
-						errdetail("The value is not valid UTF-8 or contains a zero byte.")));
-	if (GetDatabaseEncoding() == PG_UTF8)
-		return PointerGetDatum(cstring_to_text_with_len(value, length));
-	converted = pg_any_to_server(value, length, PG_UTF8);
-	result = cstring_to_text_with_len(converted, converted == value ? length : (int)strlen(converted));
-	return PointerGetDatum(result);
+	if (GetDatabaseEncoding() != PG_UTF8)
+		converted = pg_any_to_server(value, length, PG_UTF8);
+	if (converted != value)
+		length = (int)strlen(converted);
+	return PointerGetDatum(cstring_to_text_with_len(converted, length));
 }
 
 static Datum
@@ -325,13 +319,16 @@ to_microseconds(int64 value, LncTimeUnit unit, int64 *out)
 	return false;
 }
 
+/* The epoch is moved before the unit is changed: both ends of PostgreSQL's range then fit into 64 bits. */
 static Datum
 convert_timestamp(const LanceConverter *converter, const LncColumn *column, int64 row)
 {
+	static const int64 units_per_second[] = {1, 1000, 1000000, INT64CONST(1000000000)};
+	int64 epoch = (int64)UNIX_TO_PG_DAYS * SECS_PER_DAY * units_per_second[converter->type->unit];
 	int64 value;
 
-	if (!to_microseconds(load_int64(column, row), converter->type->unit, &value) ||
-		pg_sub_s64_overflow(value, UNIX_TO_PG_USECS, &value) || !IS_VALID_TIMESTAMP(value))
+	if (pg_sub_s64_overflow(load_int64(column, row), epoch, &value) ||
+		!to_microseconds(value, converter->type->unit, &value) || !IS_VALID_TIMESTAMP(value))
 		out_of_range(converter, "timestamp");
 	return TimestampGetDatum(value);
 }
