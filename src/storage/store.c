@@ -26,7 +26,7 @@ lnc_store_open(LncContext *ctx, LncArena *arena, const char *uri, const LncStore
 			LNC_TRY(lnc_local_open(ctx, arena, &parsed, &store));
 			break;
 		case LNC_SCHEME_S3:
-			return lnc_fail(ctx, LNC_UNSUPPORTED, "s3 stores are not offered yet");
+			LNC_TRY(lnc_s3_open(ctx, arena, &parsed, config, &store));
 			break;
 		case LNC_SCHEME_MEMORY:
 			LNC_TRY(lnc_memory_open(ctx, arena, &parsed, &store));
