@@ -39,7 +39,7 @@ typedef struct LncPageSpec
 	LncSlice encoding; /* the message inside the page's google.protobuf.Any */
 	const LncPageSource *source;
 	const LncField *field; /* the leaf field of the column */
-	uint64_t nrows;		   /* Page.length */
+	uint64_t nrows;        /* Page.length */
 	uint32_t file_minor;   /* 0, 1 or 2 of file version 2.x */
 } LncPageSpec;
 
@@ -61,9 +61,9 @@ typedef struct LncPage
  * (lance.encodings21.PageLayout, section 8). LNC_UNSUPPORTED names the encoding that is not read; LNC_CORRUPT says
  * what breaks the format. The caller adds file and column.
  */
-extern LncCode lnc_page20_open(LncContext *ctx, LncArena *arena, const LncPageSpec *spec, LncPage **out)
-	LNC_MUST_CHECK;
-extern LncCode lnc_page21_open(LncContext *ctx, LncArena *arena, const LncPageSpec *spec, LncPage **out)
-	LNC_MUST_CHECK;
+extern LncCode lnc_page20_open(LncContext *ctx, LncArena *arena, const LncPageSpec *spec,
+							   LncPage **out) LNC_MUST_CHECK;
+extern LncCode lnc_page21_open(LncContext *ctx, LncArena *arena, const LncPageSpec *spec,
+							   LncPage **out) LNC_MUST_CHECK;
 
 #endif

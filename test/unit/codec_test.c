@@ -7,10 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
 #include <lz4.h>
 #include <string.h>
 #include <zstd.h>
+#include <cmocka.h>
 
 #include "base/env.h"
 #include "encoding/byte_stream_split.h"

@@ -47,7 +47,7 @@ seeds_replay(void **state)
 
 	(void)state;
 	if (folder == NULL)
-		folder = "test/fuzz/corpus/page21";
+		folder = "test/data/fuzz/page21";
 	dir = opendir(folder);
 	assert_non_null(dir);
 	while ((entry = readdir(dir)) != NULL)
