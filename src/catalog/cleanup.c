@@ -231,19 +231,19 @@ work_off(const CleanupItem *item, int64 *files)
 	return false;
 }
 
-/* Until the earliest item that was postponed is due. */
+/* Until the earliest item that was postponed is due; at least a second, since another process may have it in hand. */
 static int64
 next_due_ms(void)
 {
 	static LanceStatement statement = {
-		.sql = "SELECT greatest(ceil(extract(epoch FROM min(due_at) - clock_timestamp()) * 1000), 0)::bigint"
-			   " FROM lance.cleanup_item WHERE attempts > 0",
+		.sql = "SELECT greatest(ceil(extract(epoch FROM due_at - clock_timestamp()) * 1000), 1000)::bigint"
+			   " FROM lance.cleanup_item WHERE attempts > 0 ORDER BY due_at LIMIT 1",
 		.nargs = 0};
 	LanceSession session;
 	int64 ms = -1;
 
 	lance_session_begin(&session);
-	if (lance_session_run(&statement, NULL, NULL, 1) == 1 && !lance_row_null(0, 1))
+	if (lance_session_run(&statement, NULL, NULL, 1) == 1)
 		ms = lance_row_int64(0, 1);
 	lance_session_end(&session);
 	return ms;

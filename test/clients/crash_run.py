@@ -43,7 +43,7 @@ def psql(text):
 def workers():
     """The process ids of the REST workers; empty while the server recovers."""
     try:
-        return [int(p) for p in psql("SELECT pid FROM pg_stat_activity WHERE backend_type LIKE 'lance%rest%'").split()]
+        return [int(p) for p in psql("SELECT pid FROM pg_stat_activity WHERE backend_type ILIKE 'lance%rest%'").split()]
     except subprocess.CalledProcessError:
         return []
 
