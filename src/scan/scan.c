@@ -22,13 +22,6 @@ typedef struct ColumnSource
 	const LncDataFile *file;
 } ColumnSource;
 
-/* A data file of the fragment at hand, opened when a column needs it. */
-typedef struct OpenFile
-{
-	LncFile *file;
-	const char *key;
-} OpenFile;
-
 struct LncScan
 {
 	const LncDataset *dataset; /* borrowed */
@@ -115,33 +108,32 @@ lnc_scan_open(LncContext *ctx, LncArena *arena, const LncDataset *dataset, const
 	return LNC_OK;
 }
 
-/* Add where the error just recorded happened. */
+/* Add where the error just recorded happened; path is that of the data file, NULL when none is concerned. */
 static LncCode
-locate_error(LncContext *ctx, const LncScan *scan, LncCode code, const char *key, const LncField *field)
+locate_error(LncContext *ctx, const LncScan *scan, LncCode code, const char *path, const LncField *field)
 {
 	if (code == LNC_CANCELLED || code == LNC_NO_MEMORY)
 		return code;
-	if (field != NULL)
-		lnc_detail(ctx, "Column \"%s\", fragment %" PRIu64 ".", field->name, scan->fragment->id);
-	else
-		lnc_detail(ctx, "Fragment %" PRIu64 ".", scan->fragment->id);
-	if (key != NULL)
-		lnc_detail(ctx, "Data file \"%s\".", key);
+
+	/* The container has named the file already where the fault is in it. */
+	if (path != NULL && strstr(ctx->error.detail, path) == NULL)
+		lnc_detail(ctx, "File \"%s\".", path);
+	lnc_detail(ctx, "Column \"%s\", fragment %" PRIu64 " of \"%s\", version %" PRIu64 ".", field->name,
+			   scan->fragment->id, lnc_store_uri(scan->dataset->store), scan->dataset->version);
 	return code;
 }
 
 static LncCode
-open_data_file(LncContext *ctx, LncScan *scan, const LncDataFile *data_file, OpenFile *out)
+open_data_file(LncContext *ctx, LncScan *scan, const LncDataFile *data_file, LncFile **out)
 {
 	LncStore *store;
 	char *key;
 
 	LNC_TRY(lnc_dataset_locate(ctx, scan->fragment_arena, scan->dataset, data_file->has_base, data_file->base_id,
 							   "data", data_file->path, &store, &key));
-	out->key = key;
 	if (data_file->columns == NULL)
 		return lnc_fail(ctx, LNC_UNSUPPORTED, "data file version 0.1 is not supported");
-	return lnc_file_open(ctx, scan->fragment_arena, store, key, data_file->size, &out->file);
+	return lnc_file_open(ctx, scan->fragment_arena, store, key, data_file->size, out);
 }
 
 /* Find the file column of a field; *file_index is -1 when no file of the fragment stores it. */
@@ -170,24 +162,24 @@ find_column(LncContext *ctx, const LncFragment *fragment, const LncField *field,
 }
 
 static LncCode
-open_column(LncContext *ctx, LncScan *scan, OpenFile *files, int32_t file_index, int32_t column,
+open_column(LncContext *ctx, LncScan *scan, LncFile **files, int32_t file_index, int32_t column,
 			const LncField *field, ColumnSource *source)
 {
 	const LncFragment *fragment = scan->fragment;
-	OpenFile *file = &files[file_index];
+	LncFile **file = &files[file_index];
 	uint64_t rows;
 
 	source->file = &fragment->files[file_index];
-	if (file->file == NULL)
+	if (*file == NULL)
 		LNC_TRY(open_data_file(ctx, scan, source->file, file));
-	if (column < 0 || (uint32_t)column >= lnc_file_ncolumns(file->file))
+	if (column < 0 || (uint32_t)column >= lnc_file_ncolumns(*file))
 		return lnc_fail(ctx, LNC_CORRUPT, "manifest names column %d of a file with %" PRIu32 " columns",
-						(int)column, lnc_file_ncolumns(file->file));
-	LNC_TRY(lnc_file_column_rows(ctx, file->file, (uint32_t)column, &rows));
+						(int)column, lnc_file_ncolumns(*file));
+	LNC_TRY(lnc_file_column_rows(ctx, *file, (uint32_t)column, &rows));
 	if (rows != fragment->physical_rows)
 		return lnc_fail(ctx, LNC_CORRUPT, "column has %" PRIu64 " rows where the fragment has %" PRIu64, rows,
 						fragment->physical_rows);
-	return lnc_column_reader_open(ctx, scan->fragment_arena, file->file, (uint32_t)column, field, &source->reader);
+	return lnc_column_reader_open(ctx, scan->fragment_arena, *file, (uint32_t)column, field, &source->reader);
 }
 
 /* Open what the scan needs of scan->fragment. */
@@ -195,7 +187,7 @@ static LncCode
 open_sources(LncContext *ctx, LncScan *scan)
 {
 	const LncFragment *fragment = scan->fragment;
-	OpenFile *files;
+	LncFile **files;
 	LncCode code;
 
 	LNC_TRY(lnc_deletion_read(ctx, scan->fragment_arena, scan->dataset, fragment, &scan->deletions));
@@ -211,7 +203,7 @@ open_sources(LncContext *ctx, LncScan *scan)
 		if (code == LNC_OK && file_index >= 0)
 			code = open_column(ctx, scan, files, file_index, column, field, &scan->sources[i]);
 		if (code != LNC_OK)
-			return locate_error(ctx, scan, code, file_index >= 0 ? files[file_index].key : NULL, field);
+			return locate_error(ctx, scan, code, file_index >= 0 ? fragment->files[file_index].path : NULL, field);
 	}
 	return LNC_OK;
 }

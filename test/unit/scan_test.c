@@ -1,0 +1,354 @@
+/*
+ * scan_test.c
+ *	  Scans: projection, batches, rewinding, counts with deletions, disagreement between manifest and files.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/env.h"
+#include "fixtures.h"
+#include "proto/table.pb-c.h"
+#include "scan/scan.h"
+
+static LncContext ctx;
+static LncArena *arena;
+
+static int
+setup(void **state)
+{
+	(void)state;
+	lnc_context_init(&ctx, lnc_env_default());
+	arena = lnc_arena_create(lnc_env_default());
+	return arena == NULL;
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	lnc_arena_destroy(arena);
+	return 0;
+}
+
+#define OK(expr)                                                                 \
+	do                                                                           \
+	{                                                                            \
+		LncCode ok_code = (expr);                                                \
+		if (ok_code != LNC_OK)                                                   \
+			fail_msg("%s: %s [%s]", #expr, ctx.error.message, ctx.error.detail); \
+	} while (0)
+
+static LncDataset *
+open_dataset(const char *name)
+{
+	LncDatasetOptions options = {.open_base = fixtures_open_base};
+	LncDataset *dataset;
+	LncStore *store;
+
+	OK(fixtures_open_store(&ctx, arena, name, &store));
+	OK(lnc_dataset_open(&ctx, arena, store, &options, &dataset));
+	return dataset;
+}
+
+static LncScan *
+open_scan(const LncDataset *dataset, int32_t ncolumns, const int32_t *columns, int64_t batch_rows)
+{
+	LncScanSpec spec = {.ncolumns = ncolumns, .columns = columns, .batch_rows = batch_rows};
+	LncScan *scan;
+
+	OK(lnc_scan_open(&ctx, arena, dataset, &spec, &scan));
+	return scan;
+}
+
+/* Rows from here to the end, and the sum of the int64 column 0 when there is one. */
+static uint64_t
+drain(LncScan *scan, int64_t batch_rows, int64_t *sum)
+{
+	const LncBatch *batch;
+	uint64_t rows = 0;
+
+	*sum = 0;
+	for (;;)
+	{
+		OK(lnc_scan_next(&ctx, scan, &batch));
+		if (batch == NULL)
+			return rows;
+		assert_in_range(batch->length, 1, batch_rows);
+		for (int64_t row = 0; batch->ncolumns > 0 && row < batch->length; row++)
+			*sum += ((const int64_t *)batch->columns[0].values)[row];
+		rows += (uint64_t)batch->length;
+	}
+}
+
+static void
+deleted_rows_are_left_out(void **state)
+{
+	LncDataset *dataset = open_dataset("del_bitmap.lance");
+	int32_t id = lnc_dataset_field(dataset, "id");
+	char *text = fixtures_read("del_bitmap.summary.json", NULL);
+	cJSON *summary = cJSON_Parse(text);
+	double rows = cJSON_GetObjectItem(summary, "rows")->valuedouble;
+	double sum = cJSON_GetObjectItem(summary, "sum_id")->valuedouble;
+	static const int64_t sizes[] = {1, 3, 64, 1000, 100000};
+	uint64_t counted;
+
+	(void)state;
+	free(text);
+	cJSON_Delete(summary);
+	OK(lnc_dataset_count_rows(&ctx, dataset, &counted));
+	assert_int_equal(counted, (uint64_t)rows);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+	{
+		LncScan *scan = open_scan(dataset, 1, &id, sizes[i]);
+		LncScanStats stats;
+		int64_t got;
+
+		assert_int_equal(drain(scan, sizes[i], &got), (uint64_t)rows);
+		assert_int_equal(got, (int64_t)sum);
+		lnc_scan_stats(scan, &stats);
+		assert_int_equal(stats.rows, (uint64_t)rows);
+		assert_int_equal(stats.rows_deleted, 8000 - (uint64_t)rows);
+		assert_int_equal(stats.fragments, dataset->nfragments);
+
+		/* Counting needs no column. */
+		scan = open_scan(dataset, 0, NULL, sizes[i]);
+		assert_int_equal(drain(scan, sizes[i], &got), (uint64_t)rows);
+	}
+}
+
+static void
+rewinding_starts_over(void **state)
+{
+	LncDataset *dataset = open_dataset("multifrag_p14_default.lance");
+	int32_t id = lnc_dataset_field(dataset, "id");
+	LncScan *scan = open_scan(dataset, 1, &id, 50);
+	const LncBatch *batch;
+	int64_t sum;
+	int64_t again;
+
+	(void)state;
+	assert_int_equal(drain(scan, 50, &sum), 550);
+	OK(lnc_scan_next(&ctx, scan, &batch));
+	assert_null(batch);
+	OK(lnc_scan_rewind(&ctx, scan));
+	for (int i = 0; i < 5; i++)
+		OK(lnc_scan_next(&ctx, scan, &batch));
+	OK(lnc_scan_rewind(&ctx, scan));
+	assert_int_equal(drain(scan, 50, &again), 550);
+	assert_int_equal(sum, again);
+}
+
+static void
+columns_come_in_the_order_asked(void **state)
+{
+	LncDataset *dataset = open_dataset("one_row.lance");
+	int32_t columns[2];
+	LncScan *scan;
+	const LncBatch *batch;
+	LncScanSpec spec = {.ncolumns = 1};
+	int32_t bad = dataset->schema.nfields;
+
+	(void)state;
+	assert_true(dataset->schema.nfields >= 2);
+	columns[0] = 1;
+	columns[1] = 0;
+	scan = open_scan(dataset, 2, columns, 0);
+	OK(lnc_scan_next(&ctx, scan, &batch));
+	assert_int_equal(batch->length, 1);
+	assert_ptr_equal(batch->columns[0].type, &dataset->schema.fields[columns[0]].type);
+	assert_ptr_equal(batch->columns[1].type, &dataset->schema.fields[0].type);
+
+	spec.columns = &bad;
+	assert_int_equal(lnc_scan_open(&ctx, arena, dataset, &spec, &scan), LNC_INVALID);
+}
+
+static void
+counting_reads_no_data(void **state)
+{
+	LncDataset *dataset = open_dataset("wide_v22.lance");
+	LncStoreStats before;
+	LncStoreStats after;
+	int64_t sum;
+
+	(void)state;
+	lnc_store_stats(dataset->store, &before);
+	assert_int_equal(drain(open_scan(dataset, 0, NULL, 0), 4096, &sum), 40);
+	lnc_store_stats(dataset->store, &after);
+	assert_int_equal(after.bytes_read, before.bytes_read);
+	assert_int_equal(after.requests, before.requests);
+}
+
+typedef enum Change
+{
+	MORE_ROWS,
+	COLUMN_BEYOND_FILE,
+	NEGATIVE_COLUMN,
+	STORED_TWICE,
+	OTHER_SIZE,
+	UNKNOWN_BASE,
+	GONE,
+	SUPERSEDED
+} Change;
+
+/* A copy of a dataset in memory whose manifest was changed; what reading its column 0 gives. */
+static LncCode
+read_changed(Change change)
+{
+	static const char *const key = "_versions/18446744073709551614.manifest";
+	LncDatasetOptions options = {0};
+	LncScanSpec spec = {.ncolumns = 1};
+	LncStore *local;
+	LncStore *store;
+	LncSlice bytes;
+	Lance__Table__Manifest *manifest;
+	Lance__Table__DataFile *file;
+	LncDataset *dataset;
+	LncScan *scan;
+	const LncBatch *batch;
+	uint64_t position;
+	int32_t column = 0;
+	uint8_t *changed;
+	size_t length;
+
+	OK(fixtures_open_store(&ctx, arena, "one_row.lance", &local));
+	OK(fixtures_copy_to_memory(&ctx, arena, local, &store));
+	OK(lnc_store_read_all(&ctx, store, arena, key, 1 << 20, &bytes));
+	position = lnc_le64(bytes.data + bytes.size - 16);
+	manifest = lance__table__manifest__unpack(NULL, bytes.size - 20 - position, bytes.data + position + 4);
+	assert_non_null(manifest);
+	file = manifest->fragments[0]->files[0];
+	switch (change)
+	{
+		case MORE_ROWS:
+			manifest->fragments[0]->physical_rows++;
+			break;
+		case COLUMN_BEYOND_FILE:
+			file->column_indices[0] = 1000;
+			break;
+		case NEGATIVE_COLUMN:
+			file->column_indices[0] = -1;
+			break;
+		case STORED_TWICE:
+			file->fields[1] = file->fields[0];
+			break;
+		case OTHER_SIZE:
+			file->file_size_bytes++;
+			break;
+		case UNKNOWN_BASE:
+			file->base_presence_case = LANCE__TABLE__DATA_FILE__BASE_PRESENCE_BASE_ID;
+			file->base_id = 0;
+			break;
+		case GONE:
+			file->path[0] = (char)(file->path[0] == '0' ? '1' : '0');
+			break;
+		case SUPERSEDED:
+			file->fields[0] = -2;
+			break;
+	}
+	length = lance__table__manifest__get_packed_size(manifest);
+	changed = malloc(length + 20);
+	memcpy(changed, &(uint32_t){(uint32_t)length}, 4);
+	lance__table__manifest__pack(manifest, changed + 4);
+	lance__table__manifest__free_unpacked(manifest, NULL);
+	memset(changed + 4 + length, 0, 8);
+	memcpy(changed + 12 + length, bytes.data + bytes.size - 8, 8);
+	OK(lnc_store_put(&ctx, store, key, (LncSlice){.data = changed, .size = length + 20}));
+	free(changed);
+
+	OK(lnc_dataset_open(&ctx, arena, store, &options, &dataset));
+	spec.columns = &column;
+	OK(lnc_scan_open(&ctx, arena, dataset, &spec, &scan));
+	LNC_TRY(lnc_scan_next(&ctx, scan, &batch));
+	if (change == SUPERSEDED)
+	{
+		assert_int_equal(batch->length, 1);
+		assert_true(lnc_column_is_null(&batch->columns[0], 0));
+	}
+	return LNC_OK;
+}
+
+static void
+manifests_that_do_not_fit_their_files(void **state)
+{
+	static const struct
+	{
+		Change change;
+		LncCode code;
+		const char *message;
+	} cases[] = {
+		{MORE_ROWS, LNC_CORRUPT, "column has 1 rows where the fragment has 2"},
+		{COLUMN_BEYOND_FILE, LNC_CORRUPT, "manifest names column 1000 of a file"},
+		{NEGATIVE_COLUMN, LNC_CORRUPT, "manifest names column -1 of a file"},
+		{STORED_TWICE, LNC_CORRUPT, "is stored twice"},
+		{OTHER_SIZE, LNC_CORRUPT, "bytes instead of"},
+		{UNKNOWN_BASE, LNC_CORRUPT, "base path 0 is not listed by the manifest"},
+		{GONE, LNC_NOT_FOUND, ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+	{
+		LncCode code = read_changed(cases[i].change);
+
+		if (code != cases[i].code)
+			fail_msg("case %zu: %s", i, lnc_code_name(code));
+		if (strstr(ctx.error.message, cases[i].message) == NULL)
+			fail_msg("case %zu: %s", i, ctx.error.message);
+		if (strstr(ctx.error.detail, "Column \"") == NULL || strstr(ctx.error.detail, "fragment 0") == NULL ||
+			(strstr(ctx.error.detail, ".lance\"") == NULL && strstr(ctx.error.message, ".lance\"") == NULL))
+			fail_msg("case %zu: %s", i, ctx.error.detail);
+	}
+	OK(read_changed(SUPERSEDED));
+}
+
+/* Cancelling is seen before the next fragment and between pages. */
+static bool
+always_interrupted(void *state)
+{
+	return *(bool *)state;
+}
+
+static void
+scans_can_be_cancelled(void **state)
+{
+	LncDataset *dataset = open_dataset("multifrag_p14_default.lance");
+	int32_t id = lnc_dataset_field(dataset, "id");
+	LncScan *scan = open_scan(dataset, 1, &id, 50);
+	const LncBatch *batch;
+	bool stop = false;
+	LncEnv env = *lnc_env_default();
+	LncContext other;
+
+	(void)state;
+	env.interrupted = always_interrupted;
+	env.state = &stop;
+	lnc_context_init(&other, &env);
+	assert_int_equal(lnc_scan_next(&other, scan, &batch), LNC_OK);
+	stop = true;
+	assert_int_equal(lnc_scan_next(&other, scan, &batch), LNC_CANCELLED);
+	stop = false;
+	OK(lnc_scan_rewind(&ctx, scan));
+	OK(lnc_scan_next(&ctx, scan, &batch));
+	assert_int_equal(batch->length, 50);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(deleted_rows_are_left_out, setup, teardown),
+		cmocka_unit_test_setup_teardown(rewinding_starts_over, setup, teardown),
+		cmocka_unit_test_setup_teardown(columns_come_in_the_order_asked, setup, teardown),
+		cmocka_unit_test_setup_teardown(counting_reads_no_data, setup, teardown),
+		cmocka_unit_test_setup_teardown(manifests_that_do_not_fit_their_files, setup, teardown),
+		cmocka_unit_test_setup_teardown(scans_can_be_cancelled, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
