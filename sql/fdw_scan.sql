@@ -156,10 +156,36 @@ SELECT count(id) FROM lists;
 SELECT try('SELECT tags FROM lists');
 SELECT pg_backend_pid() = :pid AS same_backend;
 
--- Errors in the middle of a scan leave nothing behind.
-SELECT count(*) FROM generate_series(1, 1000) i WHERE try('SELECT 1 / (id - 70) FROM mv') <> '22012 division by zero';
-SELECT count(*) FROM generate_series(1, 1000) i WHERE try('SELECT name FROM corrupt_badmagic') NOT LIKE 'XX001 %';
+-- Errors in the middle of a scan leave nothing behind: no memory, no open files, in one transaction or in many.
+CREATE PROCEDURE fail_often(query text, expected text, INOUT others int) LANGUAGE plpgsql AS $$
+BEGIN
+	FOR i IN 1..1000 LOOP
+		IF try(query) NOT LIKE expected THEN
+			others := others + 1;
+		END IF;
+		IF i % 2 = 0 THEN
+			COMMIT;
+		END IF;
+	END LOOP;
+END $$;
+CREATE FUNCTION used(OUT files bigint, OUT memory numeric) LANGUAGE sql AS $$
+	SELECT (SELECT count(*) FROM pg_ls_dir('/proc/self/fd')), (SELECT sum(total_bytes) FROM pg_backend_memory_contexts)
+$$;
+CALL fail_often('SELECT 1 / (id - 70) FROM mv', '22012 division by zero', 0);
+SELECT files, memory FROM used() \gset
+CALL fail_often('SELECT 1 / (id - 70) FROM mv', '22012 division by zero', 0);
+CALL fail_often('SELECT name FROM corrupt_badmagic', 'XX001 %', 0);
+CALL fail_often('SELECT attach(''refuse_tree_flag'', ''x'')', '0A000 %', 0);
+SELECT files - :files AS files, memory - :memory < 200000 AS steady FROM used();
 SELECT count(*) FROM pg_backend_memory_contexts WHERE name LIKE 'lance %';
+
+-- A statement that takes too long stops, and the session goes on.
+SET statement_timeout = '100ms';
+SELECT clock_timestamp() AS started \gset
+SELECT count(*) FROM mf a, mf b, mf c WHERE a.id + b.id + c.id < 0;
+SELECT clock_timestamp() - :'started' < '1 second' AS soon;
+RESET statement_timeout;
+SELECT count(*) FROM mf;
 
 -- Writes are refused by name.
 SELECT try('INSERT INTO mv (id) VALUES (1)'), try('UPDATE mv SET id = 1'), try('DELETE FROM mv'), try('TRUNCATE mv');

@@ -55,7 +55,13 @@ lance_match_columns(Relation relation, const LncDataset *dataset, List *attnums,
 static void
 scan_error_context(void *arg)
 {
-	errcontext("scan of foreign table \"%s\"", ((LanceScanState *)arg)->relation_name);
+	LanceScanState *state = arg;
+
+	if (state->converting != NULL)
+		errcontext("column \"%s\" of foreign table \"%s\"", state->converting->converter.name,
+				   state->relation_name);
+	else
+		errcontext("scan of foreign table \"%s\"", state->relation_name);
 }
 
 void
@@ -127,9 +133,12 @@ fill_slot(LanceScanState *state, TupleTableSlot *slot)
 		bool isnull = lnc_column_is_null(values, state->row);
 
 		slot->tts_isnull[column->attr] = isnull;
-		if (!isnull)
-			slot->tts_values[column->attr] = lance_convert(&column->converter, values, state->row);
+		if (isnull)
+			continue;
+		state->converting = column;
+		slot->tts_values[column->attr] = lance_convert(&column->converter, values, state->row);
 	}
+	state->converting = NULL;
 	ExecStoreVirtualTuple(slot);
 }
 

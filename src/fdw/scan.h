@@ -39,8 +39,9 @@ typedef struct LanceScanState
 {
 	LanceTableOptions *options;
 	Oid userid;
-	const char *relation_name; /* for error context */
-	LanceSource *source;       /* lives as long as the query */
+	const char *relation_name;         /* for error context, as is the next */
+	const LanceScanColumn *converting; /* the column whose value is being converted; NULL: none */
+	LanceSource *source;               /* lives as long as the query */
 	LanceColumnSet columns;
 	MemoryContext memory; /* holds lib; deleted at the end of the scan */
 	LanceLibrary *lib;
