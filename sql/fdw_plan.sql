@@ -70,7 +70,9 @@ SELECT attname, null_frac < 1 AS some, n_distinct FROM pg_stats WHERE schemaname
 	AND attname IN ('id', 'grp') ORDER BY 1;
 SELECT estimate('SELECT * FROM mf WHERE grp = 1') BETWEEN 60 AND 100 AS near;
 ANALYZE mf (id);
+\set VERBOSITY terse
 ANALYZE damaged;
+\set VERBOSITY default
 
 -- Prepared statements, ten times, under each mode, with the version looked up anew at each execution.
 CREATE FUNCTION execute_ten(mode text) RETURNS TABLE (executions bigint, wrong bigint) LANGUAGE plpgsql AS $$
