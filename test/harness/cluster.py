@@ -114,9 +114,12 @@ class Cluster:
         with open(conf, "w") as f:
             f.write(text)
         own(conf)
-        self.start()
+        # The database comes first: REST workers that find none wait a while before they look again.
+        self.start("-c shared_preload_libraries=")
         self.sql("CREATE DATABASE %s" % DATABASE, "postgres")
         self.sql("CREATE EXTENSION lance_catalog")
+        self.stop()
+        self.start()
 
     def serve(self, root, role, store=None):
         """A storage profile "lake" at root, a role that may use it and its API key; returns the key."""
@@ -134,12 +137,12 @@ class Cluster:
         self.wait_rest()
         return self.key
 
-    def start(self):
+    def start(self, options=""):
         if not os.path.exists(self.log):
             open(self.log, "a").close()
             own(self.log)
-        run([self.pg.program("pg_ctl"), "-D", self.data, "-l", self.log, "-w", "-t", "60", "start"], server=True,
-            cwd="/", log=self.log + ".start", check=False)
+        run([self.pg.program("pg_ctl"), "-D", self.data, "-l", self.log, "-w", "-t", "60", "-o", options, "start"],
+            server=True, cwd="/", log=self.log + ".start", check=False)
         if not self.running():
             raise Failure("the PostgreSQL cluster did not start", "its log is %s" % self.log, machine.tail(self.log))
 
