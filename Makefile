@@ -91,7 +91,7 @@ $(BUILD)/unit/%_test: $(BUILD)/san/test/unit/%_test.o $(UNIT_HELPERS) $(BUILD)/s
 	@mkdir -p $(@D)
 	$(CC) $(SAN) $^ -lcmocka $(LIB_LIBS) -lm -o $@
 
-.PRECIOUS: $(BUILD)/san/%.o $(BUILD)/gen/proto/%.pb-c.c $(BUILD)/gen/proto/%.pb-c.h
+.PRECIOUS: $(BUILD)/san/%.o $(BUILD)/fuzzobj/%.o $(BUILD)/gen/proto/%.pb-c.c $(BUILD)/gen/proto/%.pb-c.h
 -include $(wildcard $(SAN_OBJS:.o=.d) $(UNIT_TESTS:$(BUILD)/unit/%=$(BUILD)/san/test/unit/%.d))
 
 unit: $(UNIT_TESTS)
@@ -105,16 +105,49 @@ clang: $(PROTO_HEADERS) $(NANOARROW_STAMP) $(NANOARROW_CONFIG)
 	@printf '%s\n' $(LIB_SOURCES) | xargs -P 2 -n 4 $(CLANG) -fsyntax-only $(LIB_WARNINGS) $(LIB_CPPFLAGS) $(NANOARROW_CPPFLAGS)
 	@printf '%s\n' $(SERVER_SOURCES) | xargs -P 2 -n 4 $(CLANG) -fsyntax-only $(SERVER_WARNINGS) $(SERVER_CPPFLAGS)
 
+# ---- fuzz targets: replayed over their corpora by gcc's build, run by clang's libFuzzer
+FUZZ_NAMES = $(patsubst test/fuzz/%_fuzz.c,%,$(wildcard test/fuzz/*_fuzz.c))
+FUZZ_SHARED = $(filter-out test/fuzz/replay.c %_fuzz.c,$(wildcard test/fuzz/*.c))
+FUZZ_SECONDS = 60
+FUZZ_FLAGS = -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+
+$(BUILD)/fuzz/%_replay: $(BUILD)/san/test/fuzz/%_fuzz.o $(BUILD)/san/test/fuzz/replay.o $(FUZZ_SHARED:%.c=$(BUILD)/san/%.o) $(BUILD)/san/liblance.a
+	@mkdir -p $(@D)
+	$(CC) $(SAN) $^ $(LIB_LIBS) -lm -o $@
+
+$(BUILD)/fuzzobj/%.o: %.c | $(PROTO_HEADERS) $(NANOARROW_STAMP) $(NANOARROW_CONFIG)
+	@mkdir -p $(@D)
+	$(CLANG) -std=gnu11 $(LIB_CPPFLAGS) $(NANOARROW_CPPFLAGS) $(FUZZ_FLAGS) -MMD -MP -c $< -o $@
+
+$(BUILD)/fuzzobj/liblance.a: $(LIB_SOURCES:%.c=$(BUILD)/fuzzobj/%.o) $(PROTO_SOURCES:$(BUILD)/%.c=$(BUILD)/san/%.o) $(NANOARROW_OBJS)
+	@rm -f $@
+	ar qcs $@ $^
+
+$(BUILD)/fuzz/%_fuzz: $(BUILD)/fuzzobj/test/fuzz/%_fuzz.o $(FUZZ_SHARED:%.c=$(BUILD)/fuzzobj/%.o) $(BUILD)/fuzzobj/liblance.a
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_FLAGS) $^ $(LIB_LIBS) -lm -o $@
+
+fuzz-replay: $(FUZZ_NAMES:%=$(BUILD)/fuzz/%_replay)
+	@set -e; for n in $(FUZZ_NAMES); do echo "# $$n"; $(BUILD)/fuzz/$${n}_replay test/fuzz/corpus/$$n; done
+
+# make fuzz NAME=file: new inputs go to build/fuzz/corpus, findings to build/fuzz
+fuzz: $(BUILD)/fuzz/$(NAME)_fuzz
+	@mkdir -p $(BUILD)/fuzz/corpus/$(NAME)
+	cd $(BUILD)/fuzz && ./$(NAME)_fuzz -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=3000 -use_value_profile=1 corpus/$(NAME) $(CURDIR)/test/fuzz/corpus/$(NAME)
+
+-include $(wildcard $(BUILD)/san/test/fuzz/*.d) $(shell find $(BUILD)/fuzzobj -name '*.d' 2>/dev/null)
+
 # make print-VARIABLE shows its value, for the scripts.
 print-%:
 	@echo '$($*)'
 
-.PHONY: unit unit-tests clang help
+.PHONY: unit unit-tests clang fuzz fuzz-replay help
 help:
 	@echo "make deps       fetch and unpack nanoarrow (a build does it too when it is missing)"
 	@echo "make            build the extension"
 	@echo "make install    install it for the server of PG_CONFIG"
 	@echo "make unit       build and run the unit tests of the library half"
+	@echo "make fuzz-replay  run the fuzz targets over their corpora;  make fuzz NAME=file  search for new inputs"
 	@echo "make clang      read everything with clang, for its warnings"
 	@echo "make clean      remove what was built"
 	@echo "./check         run every test;  ./quickstart  show the whole thing at work"

@@ -183,6 +183,8 @@ lnc_proto_unpack(LncContext *ctx, LncArena *arena, const ProtobufCMessageDescrip
 	if (bytes.size > INT_MAX)
 		return lnc_fail(ctx, LNC_LIMIT, "%s of %zu bytes is larger than a protobuf message can be", what,
 						bytes.size);
+	if (bytes.data == NULL)
+		bytes.data = (const uint8_t *)""; /* the empty message: no arithmetic on NULL */
 	guard.struct_allowed = bytes.size * GUARD_STRUCT_FACTOR + GUARD_STRUCT_BASE;
 	LNC_TRY(guard_message(&guard, descriptor, bytes, 1));
 

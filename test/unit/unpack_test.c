@@ -86,6 +86,11 @@ a_message_survives_the_round_trip(void **state)
 	assert_int_equal(back->encoding->direct->encoding.len, 4);
 	assert_memory_equal(back->encoding->direct->encoding.data, bytes, 4);
 
+	/* No bytes at all are the empty message. */
+	assert_int_equal(lnc_proto_unpack(&ctx, arena, &lance__file__v2__page__descriptor, (LncSlice){NULL, 0},
+									  "test message", &message),
+					 LNC_OK);
+
 	/* Every proper prefix is either refused or a shorter valid message; none is read past its end. */
 	for (size_t cut = 0; cut < size; cut++)
 	{

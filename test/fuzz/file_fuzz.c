@@ -1,0 +1,91 @@
+/*
+ * file_fuzz.c
+ *	  Fuzz target: the input is a data file; each of its columns is read as every type that may fit.
+ */
+#include <stdlib.h>
+
+#include "format/file.h"
+#include "fuzz.h"
+
+#define FUZZ_MAX_COLUMNS 16
+#define FUZZ_MAX_PAGES 64
+#define FUZZ_BATCH 500
+#define FUZZ_MAX_BATCHES 4
+
+/* Types of every width and layout; a page refuses those that it does not hold. */
+#define FUZZ_TYPES 18
+
+static const LncStoreConfig config;
+
+/* Some batches from the front, one in the middle, the last row. */
+static void
+read_rows(LncContext *ctx, LncColumnReader *reader, LncArena *arena, uint64_t rows)
+{
+	uint64_t starts[FUZZ_MAX_BATCHES + 2];
+	int n = 0;
+
+	for (uint64_t first = 0; first < rows && n < FUZZ_MAX_BATCHES; first += FUZZ_BATCH)
+		starts[n++] = first;
+	starts[n++] = rows / 2;
+	starts[n++] = rows > 0 ? rows - 1 : 0;
+	for (int i = 0; i < n; i++)
+	{
+		uint64_t count = rows - starts[i] < FUZZ_BATCH ? rows - starts[i] : FUZZ_BATCH;
+		LncColumn column;
+
+		lnc_arena_reset(arena);
+		if (lnc_column_reader_read(ctx, reader, arena, starts[i], count, &column) != LNC_OK)
+			continue;
+		if (column.length != (int64_t)count)
+			abort();
+		fuzz_read_column(&column);
+	}
+}
+
+static void
+read_column(LncContext *ctx, LncArena *arena, LncArena *batch, LncFile *file, uint32_t column)
+{
+	uint64_t rows;
+	uint32_t npages;
+	LncPageInfo info;
+
+	if (lnc_file_column_rows(ctx, file, column, &rows) != LNC_OK ||
+		lnc_file_npages(ctx, file, column, &npages) != LNC_OK)
+		return;
+	for (uint32_t p = 0; p < npages && p < FUZZ_MAX_PAGES; p++)
+		if (lnc_file_page_info(ctx, file, column, p, &info) == LNC_OK && info.first_row + info.nrows > rows)
+			abort();
+	for (unsigned t = 0; t < FUZZ_TYPES; t++)
+	{
+		LncField field = {.name = "x", .nullable = true};
+		LncColumnReader *reader;
+
+		if (lnc_type_parse(ctx, arena, fuzz_type(t), &field.type) == LNC_OK &&
+			lnc_column_reader_open(ctx, arena, file, column, &field, &reader) == LNC_OK)
+			read_rows(ctx, reader, batch, rows);
+	}
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	LncEnv env = fuzz_env();
+	LncContext ctx;
+	LncArena *arena;
+	LncArena *batch;
+	LncStore *store;
+	LncFile *file;
+
+	lnc_context_init(&ctx, &env);
+	arena = lnc_arena_create(&env);
+	batch = lnc_arena_create(&env);
+	if (lnc_store_open(&ctx, arena, "memory://fuzz", &config, &store) != LNC_OK ||
+		lnc_store_put(&ctx, store, "f.lance", (LncSlice){data, size}) != LNC_OK)
+		abort();
+	if (lnc_file_open(&ctx, arena, store, "f.lance", 0, &file) == LNC_OK)
+		for (uint32_t c = 0; c < lnc_file_ncolumns(file) && c < FUZZ_MAX_COLUMNS; c++)
+			read_column(&ctx, arena, batch, file, c);
+	lnc_arena_destroy(batch);
+	lnc_arena_destroy(arena);
+	return 0;
+}

@@ -1,0 +1,196 @@
+/*
+ * fuzz.c
+ *	  What the fuzz targets share.
+ */
+#include "fuzz.h"
+
+#include <stdlib.h>
+
+#define FUZZ_MAX_BUFFERS 4
+#define FUZZ_MAX_ROWS ((uint64_t)4096)
+#define FUZZ_MAX_MEMORY ((size_t)64 * 1024 * 1024)
+
+static const char *const types[] = {"int8",
+									"int16",
+									"int32",
+									"int64",
+									"bool",
+									"double",
+									"string",
+									"large_binary",
+									"json",
+									"decimal:128:38:4",
+									"fixed_size_binary:3",
+									"fixed_size_list:float:4",
+									"fixed_size_list:bool:9",
+									"fixed_size_list:fixed_size_list:int16:2:3",
+									"null",
+									"dict:string:int8:false",
+									"decimal:256:70:10",
+									"fixed_size_list:uint8:300"};
+
+typedef struct Buffers
+{
+	const uint8_t *data[FUZZ_MAX_BUFFERS];
+	uint64_t sizes[FUZZ_MAX_BUFFERS];
+} Buffers;
+
+static void *
+capped_alloc(void *state, size_t size)
+{
+	(void)state;
+	return size > FUZZ_MAX_MEMORY ? NULL : malloc(size);
+}
+
+LncEnv
+fuzz_env(void)
+{
+	LncEnv env = *lnc_env_default();
+
+	env.alloc = capped_alloc;
+	return env;
+}
+
+const char *
+fuzz_type(unsigned number)
+{
+	return types[number % (sizeof(types) / sizeof(types[0]))];
+}
+
+/* LncPageSource.read */
+static LncCode
+read_buffers(LncContext *ctx, const LncPageSource *source, LncArena *arena, size_t nranges,
+			 const LncPageRange *ranges, const uint8_t **outs)
+{
+	const Buffers *buffers = source->state;
+
+	for (size_t i = 0; i < nranges; i++)
+	{
+		void *copy;
+
+		if (ranges[i].buffer >= source->nbuffers ||
+			!lnc_range_ok(ranges[i].offset, ranges[i].length, source->sizes[ranges[i].buffer]))
+			return lnc_fail(ctx, LNC_CORRUPT, "a range is outside of its buffer");
+
+		/* A copy of its own, unaligned: the sanitizer knows where it ends, but for the arena's rounding. */
+		LNC_TRY(lnc_arena_alloc(ctx, arena, ranges[i].length + 1, &copy));
+		if (ranges[i].length > 0)
+			memcpy((uint8_t *)copy + 1, buffers->data[ranges[i].buffer] + ranges[i].offset, ranges[i].length);
+		outs[i] = (const uint8_t *)copy + 1;
+	}
+	return LNC_OK;
+}
+
+static uint64_t
+sum_bytes(const void *data, uint64_t size)
+{
+	const uint8_t *bytes = data;
+	uint64_t sum = 0;
+
+	for (uint64_t i = 0; i < size; i++)
+		sum += bytes[i];
+	return sum;
+}
+
+static uint64_t
+sum_column(const LncColumn *column)
+{
+	uint64_t length = (uint64_t)column->length;
+	uint64_t sum = 0;
+
+	if (column->validity != NULL)
+		sum += sum_bytes(column->validity, lnc_bitmap_size(length));
+	if (column->type->kind == LNC_TYPE_NULL)
+		return sum;
+	if (column->type->kind == LNC_TYPE_FIXED_LIST)
+	{
+		if (column->children[0].length != column->length * column->type->list_size)
+			abort();
+		return sum + sum_column(&column->children[0]);
+	}
+	if (lnc_type_is_variable(column->type))
+	{
+		if (column->offsets[0] != 0)
+			abort();
+		for (uint64_t i = 0; i < length; i++)
+			if (column->offsets[i] > column->offsets[i + 1])
+				abort();
+		return sum + sum_bytes(column->data, (uint64_t)column->offsets[length]);
+	}
+	if (column->type->kind == LNC_TYPE_BOOL)
+		return sum + sum_bytes(column->values, lnc_bitmap_size(length));
+	return sum + sum_bytes(column->values, length * lnc_type_width(column->type));
+}
+
+void
+fuzz_read_column(const LncColumn *column)
+{
+	static volatile uint64_t sink;
+
+	sink += sum_column(column);
+}
+
+static void
+decode_rows(LncContext *ctx, LncPage *page, LncArena *arena, uint64_t first, uint64_t count)
+{
+	LncColumn column;
+
+	if (count > FUZZ_MAX_ROWS)
+		count = FUZZ_MAX_ROWS;
+	lnc_arena_reset(arena);
+	if (page->decode(ctx, page, arena, first, count, &column) != LNC_OK)
+		return;
+	if (column.length != (int64_t)count)
+		abort();
+	fuzz_read_column(&column);
+}
+
+void
+fuzz_page(const uint8_t *data, size_t size, FuzzPageOpen open)
+{
+	LncEnv env = fuzz_env();
+	LncContext ctx;
+	LncArena *arena;
+	LncArena *rows;
+	LncField field = {.name = "x", .nullable = true};
+	Buffers buffers;
+	LncPageSource source = {.sizes = buffers.sizes, .read = read_buffers, .state = &buffers};
+	LncPageSpec spec = {.source = &source, .field = &field};
+	LncPage *page;
+	size_t at = 9;
+
+	if (size < at)
+		return;
+	lnc_context_init(&ctx, &env);
+	arena = lnc_arena_create(&env);
+	rows = lnc_arena_create(&env);
+	source.nbuffers = data[6] % (FUZZ_MAX_BUFFERS + 1);
+	spec.file_minor = data[1] % 3;
+	spec.nrows = lnc_le32(data + 2);
+	at += (size_t)4 * source.nbuffers;
+	if (size >= at && lnc_type_parse(&ctx, arena, fuzz_type(data[0]), &field.type) == LNC_OK)
+	{
+		size_t length = lnc_le16(data + 7);
+
+		spec.encoding.data = data + at;
+		spec.encoding.size = length < size - at ? length : size - at;
+		at += spec.encoding.size;
+		for (uint32_t i = 0; i < source.nbuffers; i++)
+		{
+			length = lnc_le32(data + 9 + (size_t)i * 4);
+			buffers.data[i] = data + at;
+			buffers.sizes[i] = length < size - at ? length : size - at;
+			at += buffers.sizes[i];
+		}
+		if (open(&ctx, arena, &spec, &page) == LNC_OK)
+		{
+			decode_rows(&ctx, page, rows, 0, spec.nrows);
+			decode_rows(&ctx, page, rows, 0, spec.nrows < 3 ? spec.nrows : 3);
+			decode_rows(&ctx, page, rows, spec.nrows / 2, spec.nrows - spec.nrows / 2);
+			decode_rows(&ctx, page, rows, spec.nrows / 3, spec.nrows / 3);
+			decode_rows(&ctx, page, rows, spec.nrows, 0);
+		}
+	}
+	lnc_arena_destroy(rows);
+	lnc_arena_destroy(arena);
+}
