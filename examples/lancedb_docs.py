@@ -2,7 +2,7 @@
 
     LANCE_TEST_URL=http://127.0.0.1:2333 LANCE_TEST_HEADERS='{"x-api-key": "..."}' python lancedb_docs.py
 
-"./quickstart env" prints these variables, and the LANCE_TEST_S3_* ones when the tables lie on S3.
+"./quickstart env" prints these variables, and the AWS_* ones that the client reads when the tables lie on S3.
 """
 import json
 import os
@@ -12,17 +12,8 @@ import pyarrow as pa
 
 url = os.environ["LANCE_TEST_URL"]
 headers = json.loads(os.environ.get("LANCE_TEST_HEADERS", "{}"))
-storage = None
-if os.environ.get("LANCE_TEST_S3_ENDPOINT"):
-    storage = {
-        "aws_endpoint": os.environ["LANCE_TEST_S3_ENDPOINT"], "allow_http": "true",
-        "aws_region": os.environ["LANCE_TEST_S3_REGION"],
-        "aws_access_key_id": os.environ["LANCE_TEST_S3_KEY"],
-        "aws_secret_access_key": os.environ["LANCE_TEST_S3_SECRET"],
-    }
 
-db = lancedb.connect_namespace("rest", {"uri": url, **{"header." + k: v for k, v in headers.items()}},
-                               storage_options=storage)
+db = lancedb.connect_namespace("rest", {"uri": url, **{"header." + k: v for k, v in headers.items()}})
 print("connected to", url)
 
 db.create_namespace(["demo"], mode="exist_ok")
@@ -32,7 +23,7 @@ schema = pa.schema([
     pa.field("author_id", pa.int32()),
     pa.field("vector", pa.list_(pa.float32(), 4)),
 ])
-docs = db.create_table("docs", schema=schema, namespace_path=["demo"], mode="overwrite", storage_options=storage)
+docs = db.create_table("docs", schema=schema, namespace_path=["demo"], mode="overwrite")
 print("created demo$docs, version", docs.version)
 
 docs.add(pa.Table.from_pylist([

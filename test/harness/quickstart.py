@@ -77,7 +77,14 @@ def assignments(cluster, store):
     e = {"LANCE_TEST_URL": cluster.url, "LANCE_TEST_HEADERS": cluster.headers, **cluster.environment()}
     if store:
         e.update(store.environment())
+        e.update(aws_environment(store))
     return e
+
+
+def aws_environment(store):
+    """What clients of object stores read when they are given no options; the catalog tells them the rest."""
+    return {"AWS_ACCESS_KEY_ID": store.key, "AWS_SECRET_ACCESS_KEY": store.secret, "AWS_REGION": store.region,
+            "AWS_ENDPOINT": store.endpoint, "AWS_ALLOW_HTTP": "true"}
 
 
 def show_sql(cluster, name, log):
@@ -145,12 +152,11 @@ def start(place, use_s3):
 
 
 def goodbye(cluster, store, key, python):
-    lead = "runuser -u %s -- " % machine.server_user() if machine.is_root() else ""
-    storage = "None"
+    lead = "runuser -u %s -- " % machine.server_user() if machine.is_root() and not store else ""
+    keys = ""
     if store:
-        storage = ('{"aws_endpoint": "%s", "allow_http": "true", "aws_region": "%s",\n'
-                   '               "aws_access_key_id": "%s", "aws_secret_access_key": "%s"}') % (
-            store.endpoint, store.region, store.key, store.secret)
+        keys = "    import os\n    os.environ.update(%s)\n" % ",\n                      ".join(
+            '%s="%s"' % i for i in aws_environment(store).items())
     print("""
 It works. Go on with it:
 
@@ -159,16 +165,15 @@ API key       %s   (role %s)
 psql          %s -h %s -U postgres %s
 
 Python        %s%s
-    import lancedb
-    storage = %s
-    db = lancedb.connect_namespace("rest", {"uri": "%s", "header.x-api-key": "%s"}, storage_options=storage)
-    docs = db.open_table("docs", namespace_path=["demo"], storage_options=storage)
+%s    import lancedb
+    db = lancedb.connect_namespace("rest", {"uri": "%s", "header.x-api-key": "%s"})
+    docs = db.open_table("docs", namespace_path=["demo"])
     print(docs.to_arrow().to_pylist())
 
 ./quickstart env    prints the connection as shell assignments
 ./quickstart stop   ends the servers and removes their data
 """ % (cluster.url, key, ROLE, cluster.pg.program("psql"), cluster.socket_dir, clusters.DATABASE, lead, python,
-       storage, cluster.url, key), flush=True)
+       keys, cluster.url, key), flush=True)
     if machine.is_root() and not store:
         print("Tables are local files of the user %s: clients run as that user too." % machine.server_user())
 
