@@ -104,7 +104,7 @@ define_rest(void)
 							   NULL);
 	DefineCustomIntVariable("lance_catalog.rest_max_body_size", "Largest body of a REST request.",
 							"A larger one is refused with status 413.", &lance_guc_rest_max_body_size, 16 * 1024, 1,
-							INT_MAX / 1024, PGC_SIGHUP, GUC_UNIT_KB, NULL, NULL, NULL);
+							1024 * 1024 - 1, PGC_SIGHUP, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomIntVariable("lance_catalog.rest_max_connections",
 							"Connections that each REST worker holds open at once.", NULL,
 							&lance_guc_rest_max_connections, 256, 1, 65535, startup, 0, NULL, NULL, NULL);

@@ -64,7 +64,7 @@ lance_rest_authorize(const LanceRoute *route, Oid role, Oid extension)
 
 	for (int i = 0; i < candidates->n_members && !allowed; i++)
 	{
-		Oid function = ((Form_pg_proc) GETSTRUCT(&candidates->members[i]->tuple))->oid;
+		Oid function = ((Form_pg_proc)GETSTRUCT(&candidates->members[i]->tuple))->oid;
 
 		if (getExtensionOfObject(ProcedureRelationId, function) != extension)
 			continue;

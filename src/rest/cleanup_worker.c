@@ -46,7 +46,7 @@ clean_some(long *retry_after_ms)
 	PopActiveSnapshot();
 	CommitTransactionCommand();
 	pgstat_report_activity(STATE_IDLE, NULL);
-	*retry_after_ms = result.retry_after_ms < 0 ? -1 : (long) Min(result.retry_after_ms, INT_MAX);
+	*retry_after_ms = result.retry_after_ms < 0 ? -1 : (long)Min(result.retry_after_ms, INT_MAX);
 	return result.done > 0 || result.failed > 0;
 }
 
@@ -89,7 +89,7 @@ clean(MemoryContext turn)
 void
 lance_cleanup_worker_main(Datum number)
 {
-	bool connected = lance_rest_start_worker("lance_catalog cleanup");
+	bool connected = lance_rest_start_worker(DatumGetInt32(number), "lance_catalog cleanup");
 	MemoryContext turn = AllocSetContextCreate(TopMemoryContext, "cleanup worker turn", ALLOCSET_DEFAULT_SIZES);
 
 	lance_wake_register(DatumGetInt32(number));
@@ -113,7 +113,7 @@ lance_cleanup_worker_main(Datum number)
 			sleep = clean(turn);
 			pgstat_report_stat(true);
 		}
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | (sleep >= 0 ? WL_TIMEOUT : 0), sleep,
-						 PG_WAIT_EXTENSION);
+		(void)WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | (sleep >= 0 ? WL_TIMEOUT : 0), sleep,
+						PG_WAIT_EXTENSION);
 	}
 }

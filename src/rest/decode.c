@@ -10,7 +10,7 @@
 #include "pg/report.h"
 #include "rest/codec.h"
 
-#define MEMBER(object, field, Type) ((Type *) ((char *) (object) + (field)->offset))
+#define MEMBER(object, field, Type) ((Type *)((char *)(object) + (field)->offset))
 
 /* "\"mode\"", for the messages of the JSON reader. */
 static const char *
@@ -52,7 +52,7 @@ json_id(LanceLibrary *library, const LncJson *value, const char *what, LanceId *
 	id->given = true;
 	id->parts = palloc(sizeof(char *) * Max(lnc_json_count(value), 1));
 	LNC_JSON_EACH(part, value)
-		id->parts[id->nparts++] = json_text(library, part, psprintf("element of %s", what));
+	id->parts[id->nparts++] = json_text(library, part, psprintf("element of %s", what));
 }
 
 static void
@@ -96,7 +96,7 @@ json_ranges(LanceLibrary *library, const LncJson *value, const char *what, Lance
 	{
 		if (lnc_json_kind(range) != LNC_JSON_OBJECT)
 			wrong_kind(psprintf("element of %s", what), range, "an object");
-		ranges->items[ranges->count++] = (LanceVersionRange) {
+		ranges->items[ranges->count++] = (LanceVersionRange){
 			.start_version = range_bound(library, range, "start_version"),
 			.end_version = range_bound(library, range, "end_version"),
 		};
@@ -108,7 +108,7 @@ set_int(const LanceField *field, void *object, int64 value)
 {
 	if (field->kind == LANCE_FIELD_LIMIT && (value < INT_MIN || value > INT_MAX))
 		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("\"%s\" is out of range", field->name)));
-	*MEMBER(object, field, LanceOptionalInt) = (LanceOptionalInt) {true, value};
+	*MEMBER(object, field, LanceOptionalInt) = (LanceOptionalInt){true, value};
 }
 
 static void
@@ -204,7 +204,7 @@ decode_path(const LanceRestRequest *request, const LanceField *field, void *obje
 static const LncJson *
 parse_body(const LanceRestRequest *request, LanceLibrary *library)
 {
-	LncSlice text = {(const uint8_t *) request->body.data, request->body.len};
+	LncSlice text = {(const uint8_t *)request->body.data, request->body.len};
 	const LncJson *body;
 
 	if (request->body.data == NULL || request->body.len == 0)

@@ -10,9 +10,9 @@
 #include "rest/codec.h"
 
 /* A listing is whole unless pages were asked for, so this is far above any sane answer. */
-#define MAX_RESPONSE_SIZE ((size_t) 512 * 1024 * 1024)
+#define MAX_RESPONSE_SIZE ((size_t)512 * 1024 * 1024)
 
-#define MEMBER(object, field, Type) ((const Type *) ((const char *) (object) + (field)->offset))
+#define MEMBER(object, field, Type) ((const Type *)((const char *)(object) + (field)->offset))
 
 static const char *
 text_out(const char *text)
@@ -84,7 +84,8 @@ put_versions(LncJsonWriter *w, const char *name, const LanceVersionList *version
 }
 
 static void
-put_stats(LncJsonWriter *w, const char *name, const LanceOptionalInt *deleted_rows, const LanceOptionalInt *fragments)
+put_stats(LncJsonWriter *w, const char *name, const LanceOptionalInt *deleted_rows,
+		  const LanceOptionalInt *fragments)
 {
 	if (!deleted_rows->given || !fragments->given)
 		return;
@@ -169,5 +170,5 @@ lance_rest_encode(const LanceMessage *message, const void *response, LanceLibrar
 	}
 	lnc_jw_end_object(w);
 	lance_check(ctx, lnc_jw_finish(w, &text));
-	*reply = (LanceRestReply) {.status = 200, .body = (char *) text.data, .size = text.size};
+	*reply = (LanceRestReply){.status = 200, .body = (char *)text.data, .size = text.size};
 }

@@ -26,8 +26,8 @@ typedef void (*Step)(LanceRestRequest *request, LanceRestReply *reply);
 static void
 authenticate_step(LanceRestRequest *request, LanceRestReply *reply)
 {
-	(void) lance_rest_extension();
-	(void) lance_rest_authenticate(request);
+	(void)lance_rest_extension();
+	(void)lance_rest_authenticate(request);
 }
 
 static void
@@ -156,7 +156,7 @@ lance_rest_execute(LanceRestRequest *request, LanceRestReply *reply)
 	pgstat_report_activity(STATE_RUNNING, request->route->operation);
 	failed = run_transaction(request, reply, operation_step);
 	if (failed == ERRCODE_T_R_DEADLOCK_DETECTED && request->route->repeatable)
-		(void) run_transaction(request, reply, operation_step);
+		(void)run_transaction(request, reply, operation_step);
 	pgstat_report_activity(STATE_IDLE, NULL);
 }
 

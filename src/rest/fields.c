@@ -15,10 +15,19 @@
 #define NOWHERE 0
 
 /* A field of the struct STRUCT; the member has the wire's name unless said otherwise. */
-#define FIELD(name, kind, sources) {#name, LANCE_FIELD_##kind, offsetof(STRUCT, name), sources}
-#define FIELD_AS(name, kind, member) {#name, LANCE_FIELD_##kind, offsetof(STRUCT, member), NOWHERE}
+#define FIELD(name, kind, sources)                                 \
+	{                                                              \
+#name, LANCE_FIELD_##kind, offsetof(STRUCT, name), sources \
+	}
+#define FIELD_AS(name, kind, member)                                 \
+	{                                                                \
+#name, LANCE_FIELD_##kind, offsetof(STRUCT, member), NOWHERE \
+	}
 #define OUT(name, kind) FIELD(name, kind, NOWHERE)
-#define END_OF_FIELDS {NULL}
+#define END_OF_FIELDS \
+	{                 \
+		NULL          \
+	}
 
 #define REQUEST(operation) \
 	const LanceMessage lance_message_##operation##_request = {sizeof(STRUCT), operation##_request_fields}
@@ -105,10 +114,7 @@ REQUEST(declare_table);
 
 #define STRUCT LanceRegisterTableRequest
 static const LanceField register_table_request_fields[] = {
-	FIELD(id, ID, PATH),
-	FIELD(location, TEXT, BODY),
-	FIELD(mode, TEXT, BODY),
-	FIELD(properties, PROPERTIES, BODY),
+	FIELD(id, ID, PATH), FIELD(location, TEXT, BODY), FIELD(mode, TEXT, BODY), FIELD(properties, PROPERTIES, BODY),
 	END_OF_FIELDS,
 };
 REQUEST(register_table);
@@ -156,12 +162,8 @@ REQUEST(create_table_version);
 
 #define STRUCT LanceListTableVersionsRequest
 static const LanceField list_table_versions_request_fields[] = {
-	FIELD(id, ID, PATH),
-	FIELD(branch, TEXT, QUERY),
-	FIELD(page_token, TEXT, QUERY),
-	FIELD(limit, LIMIT, QUERY),
-	FIELD(descending, BOOL, QUERY),
-	END_OF_FIELDS,
+	FIELD(id, ID, PATH),        FIELD(branch, TEXT, QUERY),     FIELD(page_token, TEXT, QUERY),
+	FIELD(limit, LIMIT, QUERY), FIELD(descending, BOOL, QUERY), END_OF_FIELDS,
 };
 REQUEST(list_table_versions);
 #undef STRUCT

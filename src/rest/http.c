@@ -32,8 +32,8 @@
 
 typedef enum BodyFate
 {
-	BODY_KEEP, /* collected for the answer */
-	BODY_DROP, /* read and forgotten */
+	BODY_KEEP,   /* collected for the answer */
+	BODY_DROP,   /* read and forgotten */
 	BODY_REFUSED /* answered already on the raw socket; what still comes is drained for a while */
 } BodyFate;
 
@@ -44,9 +44,9 @@ typedef struct Exchange
 	bool headers_seen;
 	bool admitted; /* the caller was asked for */
 	BodyFate fate;
-	uint64 received;  /* bytes of the body */
-	Size kept;		  /* counted in kept_total */
-	bool have_reply;  /* decided before the body was there */
+	uint64 received; /* bytes of the body */
+	Size kept;       /* counted in kept_total */
+	bool have_reply; /* decided before the body was there */
 	LanceRestReply reply;
 } Exchange;
 
@@ -59,7 +59,7 @@ static Size kept_total; /* memory of all bodies under way */
 static uint64
 max_body(void)
 {
-	return (uint64) lance_guc_rest_max_body_size * 1024;
+	return (uint64)lance_guc_rest_max_body_size * 1024;
 }
 
 /* ---- trapping errors */
@@ -76,7 +76,8 @@ swallow_error(MemoryContext context)
 static void
 http_panic(void *closure, const char *file, unsigned int line, const char *reason)
 {
-	ereport(FATAL, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("HTTP library failed: %s", reason != NULL ? reason : "?")));
+	ereport(FATAL,
+			(errcode(ERRCODE_INTERNAL_ERROR), errmsg("HTTP library failed: %s", reason != NULL ? reason : "?")));
 }
 
 static void
@@ -85,7 +86,7 @@ http_log(void *closure, const char *format, va_list arguments)
 	char line[512];
 	int length = vsnprintf(line, sizeof(line), format, arguments);
 
-	while (length > 0 && length < (int) sizeof(line) && line[length - 1] == '\n')
+	while (length > 0 && length < (int)sizeof(line) && line[length - 1] == '\n')
 		line[--length] = '\0';
 	ereport(DEBUG1, (errmsg_internal("HTTP library: %s", line)));
 }
@@ -208,7 +209,8 @@ send_reply(struct MHD_Connection *connection, const LanceRestReply *reply, bool 
 	if (response == NULL)
 		return MHD_NO;
 	if (MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "application/json") != MHD_YES ||
-		(reply->allow != NULL && MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, reply->allow) != MHD_YES) ||
+		(reply->allow != NULL &&
+		 MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, reply->allow) != MHD_YES) ||
 		(reply->retry_after && MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, "5") != MHD_YES) ||
 		(reply->status == MHD_HTTP_UNAUTHORIZED &&
 		 MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer") != MHD_YES) ||
@@ -229,10 +231,10 @@ send_raw(Exchange *exchange, struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 	const LanceRestReply *reply = &exchange->reply;
-	const char *reason = MHD_get_reason_phrase_for((unsigned int) reply->status);
+	const char *reason = MHD_get_reason_phrase_for((unsigned int)reply->status);
 	char *text = psprintf("HTTP/1.1 %d %s\r\nConnection: close\r\nContent-Type: application/json\r\n"
 						  "Content-Length: %zu\r\n\r\n%.*s",
-						  reply->status, reason, reply->size, (int) reply->size, reply->body);
+						  reply->status, reason, reply->size, (int)reply->size, reply->body);
 
 	if (info != NULL && send(info->connect_fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
 		shutdown(info->connect_fd, SHUT_WR);
@@ -329,7 +331,7 @@ take_body(Exchange *exchange, struct MHD_Connection *connection, const char *dat
 		}
 		if (body->data == NULL)
 			initStringInfo(body);
-		appendBinaryStringInfo(body, data, (int) taken);
+		appendBinaryStringInfo(body, data, (int)taken);
 		kept_total += taken;
 		exchange->kept += taken;
 	}
@@ -347,8 +349,8 @@ answer(Exchange *exchange, struct MHD_Connection *connection)
 }
 
 static enum MHD_Result
-on_request(void *closure, struct MHD_Connection *connection, const char *url, const char *method, const char *version,
-		   const char *data, size_t *size, void **state)
+on_request(void *closure, struct MHD_Connection *connection, const char *url, const char *method,
+		   const char *version, const char *data, size_t *size, void **state)
 {
 	Exchange *exchange = *state;
 	MemoryContext old = CurrentMemoryContext;
@@ -393,15 +395,15 @@ void
 lance_http_start(LanceHttpHandler handler, LanceHttpAdmission admit)
 {
 	struct MHD_OptionItem options[] = {
-		{MHD_OPTION_EXTERNAL_LOGGER, (intptr_t) http_log, NULL},
+		{MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)http_log, NULL},
 		{MHD_OPTION_CONNECTION_LIMIT, lance_guc_rest_max_connections, NULL},
 		{MHD_OPTION_PER_IP_CONNECTION_LIMIT, lance_guc_rest_max_connections_per_address, NULL},
 		{MHD_OPTION_CONNECTION_TIMEOUT, lance_guc_rest_idle_timeout, NULL},
 		{MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY, NULL},
-		{MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t) keep_escapes, NULL},
-		{MHD_OPTION_URI_LOG_CALLBACK, (intptr_t) begin_request, NULL},
-		{MHD_OPTION_NOTIFY_COMPLETED, (intptr_t) end_request, NULL},
-		{MHD_OPTION_NOTIFY_CONNECTION, (intptr_t) on_connection, NULL},
+		{MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)keep_escapes, NULL},
+		{MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)begin_request, NULL},
+		{MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)end_request, NULL},
+		{MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)on_connection, NULL},
 		{MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
 		{MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, NULL},
 		{MHD_OPTION_END, 0, NULL},
@@ -435,7 +437,7 @@ turn_away(pgsocket fd)
 								"Content-Type: application/json\r\nContent-Length: 63\r\n\r\n"
 								"{\"code\":17,\"error\":\"too many connections to this REST worker\"}\n";
 
-	(void) send(fd, reply, sizeof(reply) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+	(void)send(fd, reply, sizeof(reply) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 	shutdown(fd, SHUT_WR);
 	close(fd);
 }
@@ -446,7 +448,7 @@ lance_http_accept(pgsocket listening)
 	struct sockaddr_storage address;
 	socklen_t length = sizeof(address);
 	const union MHD_DaemonInfo *info;
-	pgsocket fd = accept4(listening, (struct sockaddr *) &address, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	pgsocket fd = accept4(listening, (struct sockaddr *)&address, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
 	if (fd == PGINVALID_SOCKET)
 	{
@@ -459,9 +461,9 @@ lance_http_accept(pgsocket listening)
 		return;
 	}
 	info = MHD_get_daemon_info(http_daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
-	if (info != NULL && info->num_connections >= (unsigned int) lance_guc_rest_max_connections)
+	if (info != NULL && info->num_connections >= (unsigned int)lance_guc_rest_max_connections)
 		turn_away(fd);
-	else if (MHD_add_connection(http_daemon, fd, (struct sockaddr *) &address, length) != MHD_YES)
+	else if (MHD_add_connection(http_daemon, fd, (struct sockaddr *)&address, length) != MHD_YES)
 		ereport(DEBUG1, (errmsg_internal("the HTTP library refused a connection: %m")));
 }
 
@@ -470,14 +472,9 @@ lance_http_run(void)
 {
 	unsigned MHD_LONG_LONG timeout;
 
-	for (;;)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (MHD_run(http_daemon) != MHD_YES)
-			ereport(FATAL, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("the HTTP library failed to run")));
-		if (MHD_get_timeout(http_daemon, &timeout) != MHD_YES)
-			return -1;
-		if (timeout > 0)
-			return (long) Min(timeout, (unsigned MHD_LONG_LONG) INT_MAX);
-	}
+	if (MHD_run(http_daemon) != MHD_YES)
+		ereport(FATAL, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("the HTTP library failed to run")));
+	if (MHD_get_timeout(http_daemon, &timeout) != MHD_YES)
+		return -1;
+	return (long)Min(timeout, (unsigned MHD_LONG_LONG)INT_MAX);
 }

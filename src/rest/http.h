@@ -27,8 +27,8 @@ extern pgsocket lance_http_descriptor(void);
 extern void lance_http_accept(pgsocket listening);
 
 /*
- * Do what can be done without waiting. Returns the time until it must be called again even if nothing happens, in ms; -1:
- * no limit.
+ * Do what can be done without waiting, one round of it. Returns after how many ms it must be called again even if
+ * nothing happens: 0 when there is more to do now, -1 for no limit.
  */
 extern long lance_http_run(void);
 

@@ -49,8 +49,9 @@ listen_on(const char *host, const char *port)
 
 	if (failed != 0)
 	{
-		ereport(WARNING, (errcode(ERRCODE_CONFIG_FILE_ERROR), errmsg("could not translate REST listen address \"%s\": %s",
-																	 shown, gai_strerror(failed))));
+		ereport(WARNING,
+				(errcode(ERRCODE_CONFIG_FILE_ERROR),
+				 errmsg("could not translate REST listen address \"%s\": %s", shown, gai_strerror(failed))));
 		if (addresses != NULL)
 			pg_freeaddrinfo_all(hint.ai_family, addresses);
 		return;
@@ -63,7 +64,7 @@ listen_on(const char *host, const char *port)
 
 		if (address->ai_family != AF_INET && address->ai_family != AF_INET6)
 			continue;
-		if (pg_getnameinfo_all((struct sockaddr_storage *) address->ai_addr, address->ai_addrlen, numeric,
+		if (pg_getnameinfo_all((struct sockaddr_storage *)address->ai_addr, address->ai_addrlen, numeric,
 							   sizeof(numeric), NULL, 0, NI_NUMERICHOST) != 0)
 			strlcpy(numeric, shown, sizeof(numeric));
 		fd = open_socket(address);
@@ -73,11 +74,12 @@ listen_on(const char *host, const char *port)
 
 			/* a machine without IPv6 need not be told so at each start */
 			ereport(saved == EAFNOSUPPORT || saved == EADDRNOTAVAIL ? LOG : WARNING,
-					(errcode_for_socket_access(), errmsg("could not listen for REST requests on \"%s\", port %s: %m",
-														 numeric, port),
-					 saved == EADDRINUSE ? errhint("Is another server running there? If not, change \"lance_catalog."
-												   "rest_port\" or wait a few seconds and retry.")
-										 : 0));
+					(errcode_for_socket_access(),
+					 errmsg("could not listen for REST requests on \"%s\", port %s: %m", numeric, port),
+					 saved == EADDRINUSE
+						 ? errhint("Is another server running there? If not, change \"lance_catalog."
+								   "rest_port\" or wait a few seconds and retry.")
+						 : 0));
 			continue;
 		}
 		ereport(LOG, (errmsg("listening for REST requests on \"%s\", port %s", numeric, port)));
@@ -98,7 +100,7 @@ lance_rest_listen(void)
 		ereport(FATAL, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						errmsg("invalid list syntax in parameter \"%s\"", "lance_catalog.rest_listen_addresses")));
 	snprintf(port, sizeof(port), "%d", lance_guc_rest_port);
-	foreach(lc, hosts)
+	foreach (lc, hosts)
 	{
 		const char *host = lfirst(lc);
 

@@ -51,10 +51,10 @@ lance_rest_text_in(const char *utf8, size_t length, const char *what)
 		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("%s is too long", what)));
 	if (memchr(utf8, '\0', length) != NULL)
 		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("%s contains a NUL character", what)));
-	if (!pg_verify_mbstr(PG_UTF8, utf8, (int) length, true))
+	if (!pg_verify_mbstr(PG_UTF8, utf8, (int)length, true))
 		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("%s is not valid UTF-8", what)));
 	text = pnstrdup(utf8, length);
-	return pg_any_to_server(text, (int) length, PG_UTF8);
+	return pg_any_to_server(text, (int)length, PG_UTF8);
 }
 
 static int
@@ -91,9 +91,9 @@ form_decode(const char *raw, size_t length, const char *what)
 				low = hex_digit(raw[i + 2]);
 			}
 			if (high < 0 || low < 0)
-				ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT),
-								errmsg("%s has a broken percent escape", what)));
-			bytes[n++] = (char) (high * 16 + low);
+				ereport(ERROR,
+						(lance_errcode(LANCE_INVALID_INPUT), errmsg("%s has a broken percent escape", what)));
+			bytes[n++] = (char)(high * 16 + low);
 			i += 2;
 		}
 		else
@@ -127,10 +127,9 @@ parse_query(LanceRestRequest *request)
 			}
 			item = &request->query_items[request->nquery++];
 			item->name = form_decode(p, name_length, "name of a query parameter");
-			item->value = name_length < length
-							  ? form_decode(p + name_length + 1, length - name_length - 1,
-											psprintf("query parameter \"%s\"", item->name))
-							  : pstrdup("");
+			item->value = name_length < length ? form_decode(p + name_length + 1, length - name_length - 1,
+															 psprintf("query parameter \"%s\"", item->name))
+											   : pstrdup("");
 		}
 		p += length;
 		if (*p == '&')
@@ -226,7 +225,7 @@ lance_rest_reply_error(const LanceRestRequest *request, LanceRestReply *reply, i
 	StringInfoData body;
 
 	initStringInfo(&body);
-	appendStringInfo(&body, "{\"code\":%d,\"error\":", (int) code);
+	appendStringInfo(&body, "{\"code\":%d,\"error\":", (int)code);
 	append_server_text(&body, message);
 	if (detail != NULL)
 	{
@@ -236,7 +235,7 @@ lance_rest_reply_error(const LanceRestRequest *request, LanceRestReply *reply, i
 	appendStringInfoString(&body, ",\"instance\":");
 	append_json_text(&body, request->path);
 	appendStringInfoChar(&body, '}');
-	*reply = (LanceRestReply) {
+	*reply = (LanceRestReply){
 		.status = status,
 		.body = body.data,
 		.size = body.len,

@@ -25,19 +25,19 @@ typedef struct LanceRestRequest
 {
 	MemoryContext context; /* holds this struct and everything it points to */
 	const char *method;
-	char *path;	 /* raw, without query; names the request in error bodies */
+	char *path;  /* raw, without query; names the request in error bodies */
 	char *query; /* raw, behind the '?'; NULL: none */
 
 	/* set by lance_rest_match */
 	const LanceRoute *route; /* NULL: unknown path or method */
-	const char *allow;		 /* the path is known, the method is not: the methods it has */
-	char *raw_id;			 /* the path segment {id}; NULL: the route has none */
+	const char *allow;       /* the path is known, the method is not: the methods it has */
+	char *raw_id;            /* the path segment {id}; NULL: the route has none */
 
 	/* set by lance_rest_parse */
 	int nquery;
 	LanceQueryItem *query_items;
 	char *delimiter; /* never NULL, never empty */
-	LanceId id;		 /* given: the route names an object */
+	LanceId id;      /* given: the route names an object */
 
 	/* what the client presented; NULL: nothing. Never logged. */
 	const char *api_key;

@@ -16,17 +16,15 @@
 #define MAX_SEGMENTS 8
 
 /* Operations have typed parameters, the table untyped ones. */
-#define RUN(operation, Request, Response)                       \
-	static void                                                 \
-	run_##operation(const void *request, void *response)        \
-	{                                                           \
-		lance_op_##operation((const Request *) request, (Response *) response); \
+#define RUN(operation, Request, Response)                                     \
+	static void run_##operation(const void *request, void *response)          \
+	{                                                                         \
+		lance_op_##operation((const Request *)request, (Response *)response); \
 	}
-#define RUN_SILENT(operation, Request)                    \
-	static void                                           \
-	run_##operation(const void *request, void *response)  \
-	{                                                     \
-		lance_op_##operation((const Request *) request);  \
+#define RUN_SILENT(operation, Request)                               \
+	static void run_##operation(const void *request, void *response) \
+	{                                                                \
+		lance_op_##operation((const Request *)request);              \
 	}
 
 RUN(create_namespace, LanceCreateNamespaceRequest, LanceCreateNamespaceResponse)
@@ -55,13 +53,16 @@ RUN(delete_table_versions, LanceDeleteTableVersionsRequest, LanceDeleteTableVers
 #define ONCE false
 
 /* A served row: the operation's name in C, its messages. */
-#define SERVED(operation, methods, path, body, name, request, response, repeat)                                       \
-	{                                                                                                                 \
-		operation, methods, path, body, "lance_" #name, run_##name, &lance_message_##request, response, repeat          \
+#define SERVED(operation, methods, path, body, name, request, response, repeat)                                \
+	{                                                                                                          \
+		operation, methods, path, body, "lance_" #name, run_##name, &lance_message_##request, response, repeat \
 	}
 #define ANSWER(name) &lance_message_##name
 #define EMPTY NULL
-#define REFUSED(operation, methods, path, body) {operation, methods, path, body, NULL, NULL, NULL, NULL, ONCE}
+#define REFUSED(operation, methods, path, body)                      \
+	{                                                                \
+		operation, methods, path, body, NULL, NULL, NULL, NULL, ONCE \
+	}
 
 const LanceRoute lance_rest_routes[] = {
 	/* namespaces */
@@ -88,7 +89,8 @@ const LanceRoute lance_rest_routes[] = {
 	SERVED("DescribeTable", "POST", "/v1/table/{id}/describe", JSON, describe_table, describe_table_request,
 		   ANSWER(describe_table_response), REPEATABLE),
 	SERVED("TableExists", "POST", "/v1/table/{id}/exists", JSON, table_exists, id_request, EMPTY, REPEATABLE),
-	SERVED("RenameTable", "POST", "/v1/table/{id}/rename", JSON, rename_table, rename_table_request, EMPTY, REPEATABLE),
+	SERVED("RenameTable", "POST", "/v1/table/{id}/rename", JSON, rename_table, rename_table_request, EMPTY,
+		   REPEATABLE),
 	SERVED("DeregisterTable", "POST", "/v1/table/{id}/deregister", JSON, deregister_table, id_request,
 		   ANSWER(deregister_table_response), REPEATABLE),
 	SERVED("DropTable", "POST", "/v1/table/{id}/drop", JSON, drop_table, id_request, ANSWER(drop_table_response),
@@ -177,7 +179,7 @@ cut_path(const char *path, Segment *segments)
 
 		if (n == MAX_SEGMENTS)
 			return -1;
-		segments[n++] = (Segment) {p, slash != NULL ? slash - p : end - p};
+		segments[n++] = (Segment){p, slash != NULL ? slash - p : end - p};
 		if (slash == NULL)
 			break;
 		p = slash + 1;
@@ -196,9 +198,8 @@ segments_match(const Segment *pattern, const Segment *segments, int n)
 {
 	for (int i = 0; i < n; i++)
 	{
-		if (!is_placeholder(&pattern[i]) &&
-			(pattern[i].length != segments[i].length ||
-			 memcmp(pattern[i].start, segments[i].start, segments[i].length) != 0))
+		if (!is_placeholder(&pattern[i]) && (pattern[i].length != segments[i].length ||
+											 memcmp(pattern[i].start, segments[i].start, segments[i].length) != 0))
 			return false;
 	}
 	return true;

@@ -13,19 +13,19 @@ struct LanceRestRequest;
 /* How a member is read and printed; the C type it stands for in the struct. */
 typedef enum LanceFieldKind
 {
-	LANCE_FIELD_ID,			/* LanceId: list of texts */
-	LANCE_FIELD_TEXT,		/* char * */
-	LANCE_FIELD_INT,		/* LanceOptionalInt, 64 bits */
-	LANCE_FIELD_LIMIT,		/* LanceOptionalInt, 32 bits */
-	LANCE_FIELD_BOOL,		/* LanceOptionalBool */
+	LANCE_FIELD_ID,         /* LanceId: list of texts */
+	LANCE_FIELD_TEXT,       /* char * */
+	LANCE_FIELD_INT,        /* LanceOptionalInt, 64 bits */
+	LANCE_FIELD_LIMIT,      /* LanceOptionalInt, 32 bits */
+	LANCE_FIELD_BOOL,       /* LanceOptionalBool */
 	LANCE_FIELD_PROPERTIES, /* LanceProperties: object of texts */
-	LANCE_FIELD_RANGES,		/* LanceVersionRanges: list of {start_version, end_version} */
-	LANCE_FIELD_DELIMITER,	/* char *: the request's delimiter; requests only, in neither query nor body */
-	LANCE_FIELD_NAMES,		/* LanceNameList; responses only, as are the ones below */
-	LANCE_FIELD_VERSION,	/* LanceVersionInfo */
-	LANCE_FIELD_VERSIONS,	/* LanceVersionList */
-	LANCE_FIELD_JSON,		/* char *: an object that is JSON already */
-	LANCE_FIELD_STATS		/* two LanceOptionalInt: deleted rows, fragments */
+	LANCE_FIELD_RANGES,     /* LanceVersionRanges: list of {start_version, end_version} */
+	LANCE_FIELD_DELIMITER,  /* char *: the request's delimiter; requests only, in neither query nor body */
+	LANCE_FIELD_NAMES,      /* LanceNameList; responses only, as are the ones below */
+	LANCE_FIELD_VERSION,    /* LanceVersionInfo */
+	LANCE_FIELD_VERSIONS,   /* LanceVersionList */
+	LANCE_FIELD_JSON,       /* char *: an object that is JSON already */
+	LANCE_FIELD_STATS       /* two LanceOptionalInt: deleted rows, fragments */
 } LanceFieldKind;
 
 /* Where a request's member may come from. The route's id wins over nothing, the query over the body. */
@@ -62,7 +62,7 @@ typedef struct LanceRoute
 {
 	const char *operation; /* the specification's operationId */
 	const char *methods;   /* as in an Allow header */
-	const char *path;	   /* "/v1/table/{id}/drop"; {…} stands for one segment */
+	const char *path;      /* "/v1/table/{id}/drop"; {…} stands for one segment */
 	LanceBodyKind body;
 
 	/* Served routes only: */
@@ -70,7 +70,7 @@ typedef struct LanceRoute
 	void (*run)(const void *request, void *response);
 	const LanceMessage *request;
 	const LanceMessage *response; /* NULL: the answer is an empty object */
-	bool repeatable;	   /* may be run again within the request when a deadlock made it fail */
+	bool repeatable;              /* may be run again within the request when a deadlock made it fail */
 } LanceRoute;
 
 /* All rows, ended by one without operation. */

@@ -21,6 +21,7 @@
 #include "rest/http.h"
 #include "rest/listen.h"
 #include "rest/main.h"
+#include "rest/release.h"
 #include "rest/worker.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
@@ -56,6 +57,7 @@ rest_shmem_request(void)
 	if (previous_request_hook != NULL)
 		previous_request_hook();
 	RequestAddinShmemSpace(sizeof(RestShared));
+	RequestAddinShmemSpace(lance_release_shmem_size());
 }
 
 static void
@@ -69,6 +71,7 @@ rest_shmem_startup(void)
 	rest_shared = ShmemInitStruct("lance_catalog REST", sizeof(RestShared), &found);
 	if (!found)
 		pg_atomic_init_u32(&rest_shared->database_missing, 0);
+	lance_release_shmem_init();
 	LWLockRelease(AddinShmemInitLock);
 }
 
@@ -95,6 +98,7 @@ lance_rest_init(void)
 	if (lance_guc_rest_workers == 0 || !IsPostmasterEnvironment)
 		return;
 	lance_wake_init(1);
+	lance_release_init(lance_guc_rest_workers + 1);
 	previous_request_hook = shmem_request_hook;
 	shmem_request_hook = rest_shmem_request;
 	previous_startup_hook = shmem_startup_hook;
@@ -121,16 +125,17 @@ note_failed_connection(int code, Datum arg)
  * has come, and ends when it has. Returns false in that state.
  */
 static bool
-connect_or_wait(void)
+connect_or_wait(int number)
 {
 	if (pg_atomic_read_u32(&rest_shared->database_missing) != 0)
 	{
 		BackgroundWorkerInitializeConnection(NULL, NULL, 0);
 		return false;
 	}
-	before_shmem_exit(note_failed_connection, (Datum) 0);
+	before_shmem_exit(note_failed_connection, (Datum)0);
 	BackgroundWorkerInitializeConnection(lance_guc_rest_database, NULL, 0);
 	database_connected = true;
+	lance_release_register(number);
 	return true;
 }
 
@@ -150,14 +155,14 @@ lance_rest_end_if_database_exists(void)
 }
 
 bool
-lance_rest_start_worker(const char *application_name)
+lance_rest_start_worker(int number, const char *application_name)
 {
 	bool connected;
 
 	pqsignal(SIGTERM, die);
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	BackgroundWorkerUnblockSignals();
-	connected = connect_or_wait();
+	connected = connect_or_wait(number);
 	SetConfigOption("application_name", application_name, PGC_USERSET, PGC_S_SESSION);
 	SetConfigOption("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION);
 	pgstat_report_activity(STATE_IDLE, NULL);
@@ -204,8 +209,8 @@ create_event_set(int *size)
 }
 
 /* Serve for ever. Each turn takes at most one new connection, which leaves the others to idle workers. */
-static void pg_attribute_noreturn()
-serve(bool connected)
+static void
+pg_attribute_noreturn() serve(bool connected)
 {
 	MemoryContext turn = AllocSetContextCreate(TopMemoryContext, "REST worker turn", ALLOCSET_DEFAULT_SIZES);
 	int size;
@@ -239,7 +244,7 @@ serve(bool connected)
 			if (events[i].events & WL_LATCH_SET)
 				ResetLatch(MyLatch);
 			else if (events[i].user_data != NULL)
-				lance_http_accept(*(pgsocket *) events[i].user_data);
+				lance_http_accept(*(pgsocket *)events[i].user_data);
 		}
 	}
 }
@@ -247,7 +252,7 @@ serve(bool connected)
 void
 lance_rest_worker_main(Datum number)
 {
-	bool connected = lance_rest_start_worker("lance_catalog REST");
+	bool connected = lance_rest_start_worker(DatumGetInt32(number), "lance_catalog REST");
 
 	if (connected)
 		lance_http_start(lance_rest_execute, lance_rest_admit);
