@@ -25,7 +25,10 @@
 /* Items of one transaction: few, because it stays open while the store works. */
 #define ITEMS_AT_ONCE 10
 
+/* Bounds of the sleep before the next try. An item that is due may be in another transaction's hands. */
+#define SHORTEST_SLEEP_MS 1000
 #define RETRY_AFTER_ERROR_MS 60000
+
 #define STANDBY_CHECK_MS 30000
 #define DATABASE_CHECK_MS 5000
 
@@ -69,14 +72,21 @@ clean(MemoryContext turn)
 			MemoryContextSwitchTo(turn);
 			lance_rest_housekeeping();
 		}
-		sleep = retry_after_ms;
+		sleep = retry_after_ms < 0 ? -1 : Max(retry_after_ms, SHORTEST_SLEEP_MS);
 	}
 	PG_CATCH();
 	{
+		ErrorData *error;
+
 		HOLD_INTERRUPTS();
+		QueryCancelPending = false;
 		MemoryContextSwitchTo(turn);
-		EmitErrorReport();
+		error = CopyErrorData();
+		/* the extension may be dropped at any moment; that is no news */
+		if (error->sqlerrcode != ERRCODE_UNDEFINED_TABLE && error->sqlerrcode != ERRCODE_UNDEFINED_SCHEMA)
+			EmitErrorReport();
 		AbortCurrentTransaction();
+		MemoryContextSwitchTo(turn);
 		FlushErrorState();
 		pgstat_report_activity(STATE_IDLE, NULL);
 		sleep = RETRY_AFTER_ERROR_MS;

@@ -243,7 +243,7 @@ pg_attribute_noreturn() serve(bool connected)
 		{
 			if (events[i].events & WL_LATCH_SET)
 				ResetLatch(MyLatch);
-			else if (events[i].user_data != NULL)
+			else if (events[i].user_data != NULL && !ProcDiePending)
 				lance_http_accept(*(pgsocket *)events[i].user_data);
 		}
 	}
