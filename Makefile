@@ -128,12 +128,12 @@ $(BUILD)/fuzz/%_fuzz: $(BUILD)/fuzzobj/test/fuzz/%_fuzz.o $(FUZZ_SHARED:%.c=$(BU
 	$(CLANG) $(FUZZ_FLAGS) $^ $(LIB_LIBS) -lm -o $@
 
 fuzz-replay: $(FUZZ_NAMES:%=$(BUILD)/fuzz/%_replay)
-	@set -e; for n in $(FUZZ_NAMES); do echo "# $$n"; $(BUILD)/fuzz/$${n}_replay test/fuzz/corpus/$$n; done
+	@set -e; for n in $(FUZZ_NAMES); do echo "# $$n"; $(BUILD)/fuzz/$${n}_replay test/data/fuzz/$$n; done
 
 # make fuzz NAME=file: new inputs go to build/fuzz/corpus, findings to build/fuzz
 fuzz: $(BUILD)/fuzz/$(NAME)_fuzz
 	@mkdir -p $(BUILD)/fuzz/corpus/$(NAME)
-	cd $(BUILD)/fuzz && ./$(NAME)_fuzz -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=3000 -use_value_profile=1 corpus/$(NAME) $(CURDIR)/test/fuzz/corpus/$(NAME)
+	cd $(BUILD)/fuzz && ./$(NAME)_fuzz -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=3000 -use_value_profile=1 corpus/$(NAME) $(CURDIR)/test/data/fuzz/$(NAME)
 
 -include $(wildcard $(BUILD)/san/test/fuzz/*.d) $(shell find $(BUILD)/fuzzobj -name '*.d' 2>/dev/null)
 

@@ -165,7 +165,7 @@ fuzz_page(const uint8_t *data, size_t size, FuzzPageOpen open)
 	arena = lnc_arena_create(&env);
 	rows = lnc_arena_create(&env);
 	source.nbuffers = data[6] % (FUZZ_MAX_BUFFERS + 1);
-	spec.file_minor = data[1] % 3;
+	spec.file_minor = 1 + (data[1] & 1);
 	spec.nrows = lnc_le32(data + 2);
 	at += (size_t)4 * source.nbuffers;
 	if (size >= at && lnc_type_parse(&ctx, arena, fuzz_type(data[0]), &field.type) == LNC_OK)
