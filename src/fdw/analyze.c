@@ -22,8 +22,11 @@
 /* Opening a fragment costs several requests, so fewer rows are never read from one. */
 #define MIN_FRAGMENT_ROWS 256
 
-/* Memory that the sample's rows may take. Wide rows (vectors) make the sample smaller. */
-#define MAX_SAMPLE_BYTES ((Size)64 * 1024 * 1024)
+/*
+ * Memory that the sample's rows may take. Wide rows (vectors) make the sample smaller; the server's statistics of
+ * array elements take about a microsecond for each element.
+ */
+#define MAX_SAMPLE_BYTES ((Size)16 * 1024 * 1024)
 #define MIN_SAMPLE_ROWS 100
 
 /* Bytes of sample rows so far and the reservoir of Vitter's algorithm R. */
@@ -95,7 +98,11 @@ sample_fragment(Sample *sample, const LncDataset *dataset, const LncFragment *fr
 {
 	LanceLibrary *lib = lance_library_create(CurrentMemoryContext);
 	LncDataset part = *dataset;
-	LncScanSpec spec = {.ncolumns = sample->columns.nfields, .columns = sample->columns.fields};
+	LncScanSpec spec = {
+		.ncolumns = sample->columns.nfields,
+		.columns = sample->columns.fields,
+		.batch_rows = Min(lance_batch_rows(dataset, &sample->columns), (int64)limit),
+	};
 	const LncBatch *batch;
 	LncScan *scan;
 	double taken = 0;

@@ -16,6 +16,11 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+/* Rows of a batch, and its size in memory that is aimed at. */
+#define MAX_BATCH_ROWS 4096
+#define MIN_BATCH_ROWS 16
+#define BATCH_BYTES (16.0 * 1024 * 1024)
+
 void
 lance_match_columns(Relation relation, const LncDataset *dataset, List *attnums, LanceColumnSet *out)
 {
@@ -90,10 +95,43 @@ lanceBeginForeignScan(ForeignScanState *node, int eflags)
 	state->lib = lance_library_create(state->memory);
 }
 
+/*
+ * So many rows that a batch stays near BATCH_BYTES. Widths of fixed-width columns are in the schema; what the others
+ * take is guessed from the size of the files.
+ */
+int64
+lance_batch_rows(const LncDataset *dataset, const LanceColumnSet *set)
+{
+	double width = 1;
+	double bytes = 0;
+	double rows = 1;
+	bool variable = false;
+
+	for (int i = 0; i < set->nfields; i++)
+	{
+		const LncType *type = &dataset->schema.fields[set->fields[i]].type;
+
+		width += (double)lnc_type_width(type);
+		variable = variable || lnc_type_is_variable(type);
+	}
+	for (int32 i = 0; variable && i < dataset->nfragments; i++)
+	{
+		rows += (double)dataset->fragments[i].physical_rows;
+		for (int32 j = 0; j < dataset->fragments[i].nfiles; j++)
+			bytes += (double)dataset->fragments[i].files[j].size;
+	}
+	width += bytes / rows;
+	return (int64)Max(MIN_BATCH_ROWS, Min(MAX_BATCH_ROWS, BATCH_BYTES / width));
+}
+
 static void
 start_scan(LanceScanState *state)
 {
-	LncScanSpec spec = {.ncolumns = state->columns.nfields, .columns = state->columns.fields};
+	LncScanSpec spec = {
+		.ncolumns = state->columns.nfields,
+		.columns = state->columns.fields,
+		.batch_rows = lance_batch_rows(state->source->dataset, &state->columns),
+	};
 
 	lance_check(&state->lib->ctx,
 				lnc_scan_open(&state->lib->ctx, state->lib->arena, state->source->dataset, &spec, &state->scan));
