@@ -49,6 +49,13 @@ SELECT attach('primary_key', 'pk');
 SELECT * FROM columns WHERE relation = 'pk'::regclass;
 SELECT * FROM mv ORDER BY id LIMIT 4;
 
+-- Names are taken as they are, and shown under others only where PostgreSQL has no room for them.
+SELECT attach('names', 'odd');
+SELECT attname, attfdwoptions FROM pg_attribute WHERE attrelid = 'odd'::regclass AND attnum > 0 ORDER BY attnum;
+SELECT * FROM odd \gx
+SELECT "MixedCase", "XYZ", "x'; DROP TABLE t; --" FROM odd WHERE "MixedCase" = 1 AND "XYZ" = 2;
+SELECT lance_refresh_table('odd');
+
 -- Time travel: by version, by time; the time of a commit itself is included.
 SELECT attach('many_versions', 'mv2', 2), attach('many_versions', 'mv_at', NULL, now());
 SELECT count(*) FROM mv2;
@@ -203,6 +210,8 @@ ALTER FOREIGN TABLE ev OPTIONS (DROP version);
 SELECT lance_refresh_table('ev');
 SELECT * FROM columns WHERE relation = 'ev'::regclass;
 SELECT lance_refresh_table('ev');
+SELECT * FROM ev WHERE id IN (0, 1) ORDER BY id;
+SELECT ev FROM ev WHERE id = 0;
 SELECT count(*) FROM ev;
 SELECT try('SELECT lance_refresh_table(''groups'')');
 
