@@ -127,3 +127,18 @@ SELECT count(lance_drop_namespace(ARRAY[name], behavior => 'Cascade')) FROM lanc
 SELECT count(*) FROM lance_list_tables() l, lance_drop_table(ARRAY[l.name]);
 SELECT failed FROM lance_run_cleanup();
 SELECT count(*) FROM lance.catalog_entry;
+-- Pages of all tables: each one once, whatever the size of the page, with names that are beginnings of others.
+SELECT count(lance_create_namespace(n)) FROM unnest('{a,a$b,a$b$c,b}'::text[]) n;
+SELECT count(*) FROM unnest('{a$a,a$b1,a$b$a,a$b$c$x,a$b$c$y,a$z,a1,b$x,c}'::text[]) n, lance_declare_table(n);
+SELECT array_agg(id) FROM lance_list_all_tables();
+WITH RECURSIVE pages (size, n, id) AS (
+	SELECT size, 0, NULL::text FROM generate_series(1, 10) size
+	UNION ALL
+	SELECT size, n + 1, (SELECT id FROM lance_list_all_tables(page_token => to_jsonb(string_to_array(p.id, '$'))::text, "limit" => size) OFFSET size - 1)
+	FROM pages p WHERE n = 0 OR id IS NOT NULL)
+SELECT size, count(*), array_agg(id) FILTER (WHERE id IS NOT NULL) FROM pages GROUP BY size ORDER BY size;
+SELECT token, array_agg(id) FROM unnest('{a,a$b,a$b$c,a$b$c$x,a$b$d,a$y,b,zz}'::text[]) token,
+	lance_list_all_tables(page_token => to_jsonb(string_to_array(token, '$'))::text) GROUP BY token ORDER BY token COLLATE "C";
+SELECT count(lance_drop_namespace(name, behavior => 'Cascade')) FROM lance_list_namespaces();
+SELECT count(*) FROM lance_list_tables() l, lance_drop_table(l.name);
+SELECT failed FROM lance_run_cleanup();

@@ -8,8 +8,10 @@
 #include "catalog/session.h"
 #include "catalog/table.h"
 #include "catalog/table_entry.h"
+#include "miscadmin.h"
 #include "pg/errcodes.h"
 #include "utils/builtins.h"
+#include "utils/memutils.h"
 
 #define ROW_COLUMNS \
 	"t.table_id, e.parent_id, e.name, t.location, t.server_name, t.managed_versioning, e.properties "
@@ -30,7 +32,7 @@ row_of_tuple(const LanceSession *session, uint64 row)
 }
 
 LanceTableRow *
-lance_catalog_find_table(const LanceId *id, LanceRowLock lock)
+lance_table_get(int64 table_id)
 {
 	static LanceStatement statement = {
 		.sql =
@@ -38,85 +40,202 @@ lance_catalog_find_table(const LanceId *id, LanceRowLock lock)
 			"FROM lance.table_entry t JOIN lance.catalog_entry e ON e.entry_id = t.table_id WHERE t.table_id = $1",
 		.nargs = 1,
 		.types = {INT8OID}};
-	LanceEntry *entry = lance_entry_find(id, LANCE_ENTRY_TABLE, lock);
 	LanceTableRow *table = NULL;
 	LanceSession session;
 
-	if (entry == NULL)
-		return NULL;
 	lance_session_begin(&session);
-	if (lance_session_run(&statement, (Datum[]){Int64GetDatum(entry->entry_id)}, NULL, 1) == 1)
+	if (lance_session_run(&statement, (Datum[]){Int64GetDatum(table_id)}, NULL, 1) == 1)
 		table = row_of_tuple(&session, 0);
 	lance_session_end(&session);
 	return table;
 }
 
-void
-lance_table_list(int64 namespace_id, const char *after, int64 limit, LanceTablePage *out)
+LanceTableRow *
+lance_catalog_find_table(const LanceId *id, LanceRowLock lock)
 {
-	static LanceStatement statement = {
-		.sql =
-			"SELECT " ROW_COLUMNS "FROM lance.catalog_entry e JOIN lance.table_entry t ON t.table_id = e.entry_id "
-			"WHERE e.parent_id = $1 AND e.kind = 'table' AND e.name > $2 ORDER BY e.name LIMIT $3",
-		.nargs = 3,
-		.types = {INT8OID, TEXTOID, INT8OID}};
-	Datum values[] = {Int64GetDatum(namespace_id), CStringGetTextDatum(after != NULL ? after : ""),
-					  Int64GetDatum(limit)};
-	LanceSession session;
+	LanceEntry *entry = lance_entry_find(id, LANCE_ENTRY_TABLE, lock);
 
-	memset(out, 0, sizeof(*out));
-	lance_session_begin(&session);
-	out->count = (int)lance_session_run(&statement, values, limit < 0 ? "  n" : NULL, 0);
-	out->rows = MemoryContextAlloc(session.caller, (out->count + 1) * sizeof(LanceTableRow *));
-	for (int i = 0; i < out->count; i++)
-		out->rows[i] = row_of_tuple(&session, i);
-	lance_session_end(&session);
+	return entry != NULL ? lance_table_get(entry->entry_id) : NULL;
 }
 
 int
 lance_catalog_tables_of(const LanceId *namespace_id, LanceTableRow ***rows)
 {
+	static LanceStatement statement = {
+		.sql =
+			"SELECT " ROW_COLUMNS "FROM lance.catalog_entry e JOIN lance.table_entry t ON t.table_id = e.entry_id "
+			"WHERE e.parent_id = $1 AND e.kind = 'table' ORDER BY e.name",
+		.nargs = 1,
+		.types = {INT8OID}};
 	LanceEntry *space = lance_entry_find(namespace_id, LANCE_ENTRY_NAMESPACE, LANCE_LOCK_NONE);
-	LanceTablePage page;
+	LanceSession session;
+	int n;
 
 	if (space == NULL)
-		ereport(ERROR, (lance_errcode(LANCE_NAMESPACE_NOT_FOUND),
-						errmsg("namespace \"%s\" does not exist", namespace_id->parts[namespace_id->nparts - 1])));
-	lance_table_list(space->entry_id, NULL, -1, &page);
-	*rows = page.rows;
-	return page.count;
+		ereport(ERROR, (lance_errcode(LANCE_NAMESPACE_NOT_FOUND), errmsg("namespace does not exist")));
+	lance_session_begin(&session);
+	n = (int)lance_session_run(&statement, (Datum[]){Int64GetDatum(space->entry_id)}, NULL, 0);
+	*rows = MemoryContextAlloc(session.caller, (n + 1) * sizeof(LanceTableRow *));
+	for (int i = 0; i < n; i++)
+		(*rows)[i] = row_of_tuple(&session, i);
+	lance_session_end(&session);
+	return n;
+}
+
+/* ---- pages */
+
+/* So many children are read at once. */
+#define CHILDREN_BATCH 1000
+
+typedef struct Child
+{
+	int64 entry_id;
+	char *name;
+	bool is_table;
+} Child;
+
+/* Children of a namespace whose name is not less than one, in order. */
+static int
+read_children(int64 namespace_id, const char *from, int64 limit, Child **children)
+{
+	static LanceStatement statement = {.sql = "SELECT entry_id, name, kind = 'table' FROM lance.catalog_entry "
+											  "WHERE parent_id = $1 AND name >= $2 ORDER BY name LIMIT $3",
+									   .nargs = 3,
+									   .types = {INT8OID, TEXTOID, INT8OID}};
+	LanceSession session;
+	int n;
+
+	lance_session_begin(&session);
+	n = (int)lance_session_run(
+		&statement, (Datum[]){Int64GetDatum(namespace_id), CStringGetTextDatum(from), Int64GetDatum(limit)}, NULL,
+		0);
+	*children = MemoryContextAlloc(session.caller, (n + 1) * sizeof(Child));
+	for (int i = 0; i < n; i++)
+	{
+		(*children)[i].entry_id = lance_row_int64(i, 1);
+		(*children)[i].name = lance_row_text(&session, i, 2);
+		(*children)[i].is_table = lance_row_bool(i, 3);
+	}
+	lance_session_end(&session);
+	return n;
+}
+
+/* A walk through the tree of names, in the order of ids. */
+typedef struct Walk
+{
+	LanceTablePage *page;
+	int capacity;
+	int64 limit; /* -1: none */
+	const LanceId *after;
+	bool recursive;
+	int depth; /* names on the path */
+	int path_capacity;
+	char **path;
+} Walk;
+
+static void
+keep(Walk *walk, const Child *child)
+{
+	LanceTablePage *page = walk->page;
+	LanceId *id;
+
+	if (page->count == walk->capacity)
+	{
+		walk->capacity = walk->capacity == 0 ? 64 : walk->capacity * 2;
+		page->ids = page->ids == NULL ? palloc(walk->capacity * sizeof(LanceId))
+									  : repalloc_huge(page->ids, walk->capacity * sizeof(LanceId));
+		page->table_ids = page->table_ids == NULL ? palloc(walk->capacity * sizeof(int64))
+												  : repalloc_huge(page->table_ids, walk->capacity * sizeof(int64));
+	}
+	page->table_ids[page->count] = child->entry_id;
+	id = &page->ids[page->count++];
+	id->given = true;
+	id->nparts = walk->depth + 1;
+	id->parts = palloc(id->nparts * sizeof(char *));
+	if (walk->depth > 0)
+		memcpy(id->parts, walk->path, walk->depth * sizeof(char *));
+	id->parts[walk->depth] = child->name;
+}
+
+static bool walk_namespace(Walk *walk, int64 namespace_id, bool on_edge);
+
+/* on_edge: the names down to this namespace are those that after begins with. Returns true when the page is full. */
+static bool
+visit(Walk *walk, const Child *child, bool on_edge)
+{
+	bool equal = on_edge && strcmp(child->name, walk->after->parts[walk->depth]) == 0;
+	bool full;
+
+	if (child->is_table)
+	{
+		/* Equal to after, or, being the beginning of it, less. */
+		if (equal)
+			return false;
+		keep(walk, child);
+		return walk->limit >= 0 && walk->page->count == walk->limit;
+	}
+	if (!walk->recursive)
+		return false;
+	if (walk->depth == walk->path_capacity)
+	{
+		walk->path_capacity = walk->path_capacity == 0 ? 16 : walk->path_capacity * 2;
+		walk->path = walk->path == NULL ? palloc(walk->path_capacity * sizeof(char *))
+										: repalloc(walk->path, walk->path_capacity * sizeof(char *));
+	}
+	walk->path[walk->depth++] = child->name;
+	full = walk_namespace(walk, child->entry_id, equal && walk->depth < walk->after->nparts);
+	walk->depth--;
+	return full;
+}
+
+static bool
+walk_namespace(Walk *walk, int64 namespace_id, bool on_edge)
+{
+	const char *from = on_edge ? walk->after->parts[walk->depth] : "";
+	bool skip_first = false;
+	int64 batch = walk->limit >= 0 ? Min(walk->limit + 2, CHILDREN_BATCH) : CHILDREN_BATCH;
+	int n;
+
+	check_stack_depth();
+	do
+	{
+		Child *children;
+
+		CHECK_FOR_INTERRUPTS();
+		n = read_children(namespace_id, from, batch, &children);
+		for (int i = 0; i < n; i++)
+		{
+			if (skip_first && i == 0 && strcmp(children[i].name, from) == 0)
+				continue;
+			if (visit(walk, &children[i], on_edge))
+				return true;
+		}
+		if (n > 0)
+			from = children[n - 1].name;
+		skip_first = true;
+	} while (n == batch);
+	return false;
 }
 
 void
 lance_table_list_all(const LanceId *after, int64 limit, LanceTablePage *out)
 {
-	static LanceStatement statement = {
-		.sql =
-			"WITH RECURSIVE tree (entry_id, id) AS ("
-			" SELECT 0::bigint, ARRAY[]::text[] COLLATE \"C\""
-			" UNION ALL"
-			" SELECT e.entry_id, t.id || e.name FROM tree t JOIN lance.catalog_entry e ON e.parent_id = t.entry_id"
-			" WHERE e.kind = 'namespace')"
-			" SELECT " ROW_COLUMNS ", p.id || e.name"
-			" FROM tree p JOIN lance.catalog_entry e ON e.parent_id = p.entry_id"
-			" JOIN lance.table_entry t ON t.table_id = e.entry_id"
-			" WHERE (p.id || e.name) > $1 ORDER BY 8 LIMIT $2",
-		.nargs = 2,
-		.types = {TEXTARRAYOID, INT8OID}};
-	Datum values[] = {lance_texts_datum(after->nparts, after->parts), Int64GetDatum(limit)};
-	LanceSession session;
+	Walk walk = {.page = out, .limit = limit, .after = after, .recursive = true};
 
-	lance_session_begin(&session);
-	out->count = (int)lance_session_run(&statement, values, limit < 0 ? " n" : NULL, 0);
-	out->ids = MemoryContextAllocZero(session.caller, (out->count + 1) * sizeof(LanceId));
-	out->rows = MemoryContextAlloc(session.caller, (out->count + 1) * sizeof(LanceTableRow *));
-	for (int i = 0; i < out->count; i++)
-	{
-		out->rows[i] = row_of_tuple(&session, i);
-		out->ids[i].given = true;
-		lance_row_texts(&session, i, 8, &out->ids[i].nparts, &out->ids[i].parts);
-	}
-	lance_session_end(&session);
+	memset(out, 0, sizeof(*out));
+	if (limit != 0)
+		walk_namespace(&walk, LANCE_ROOT_ENTRY, after->nparts > 0);
+}
+
+void
+lance_table_list(int64 namespace_id, const char *after, int64 limit, LanceTablePage *out)
+{
+	LanceId edge = {.given = true, .nparts = after != NULL, .parts = (char *[]){unconstify(char *, after)}};
+	Walk walk = {.page = out, .limit = limit, .after = &edge};
+
+	memset(out, 0, sizeof(*out));
+	if (limit != 0)
+		walk_namespace(&walk, namespace_id, after != NULL);
 }
 
 void

@@ -28,17 +28,24 @@ extern void lance_table_insert(int64 table_id, const char *location, const char 
 /* The names from the root down to a namespace. */
 extern void lance_table_namespace_path(int64 namespace_id, LanceId *out);
 
-/* One page of all tables in the order of their ids: id k is parts[k]. after: an id, or nparts 0 for the start. */
+/* One page of tables. */
 typedef struct LanceTablePage
 {
 	int count;
-	LanceId *ids;
-	LanceTableRow **rows;
+	int64 *table_ids;
+	LanceId *ids; /* of lance_table_list_all: the whole ids; else of one part, the name */
 } LanceTablePage;
 
+/*
+ * A page of all tables in the order of their ids, which start after one (nparts 0: from the start). limit -1: all. The tree
+ * of names is walked from there on, so that a page costs what is on it, however many tables there are.
+ */
 extern void lance_table_list_all(const LanceId *after, int64 limit, LanceTablePage *out);
 
-/* One page of the tables of a namespace, with their rows, after a name (NULL: from the start). limit -1: all. */
+/* A page of the tables of a namespace after a name (NULL: from the start). limit -1: all. */
 extern void lance_table_list(int64 namespace_id, const char *after, int64 limit, LanceTablePage *out);
+
+/* The table of that number; NULL when it is gone. */
+extern LanceTableRow *lance_table_get(int64 table_id);
 
 #endif

@@ -24,13 +24,17 @@
 #define FILTER_BATCH 500
 
 static bool
-is_written(const LanceTableRow *table)
+is_written(int64 table_id)
 {
+	LanceTableRow *table;
 	LanceLibrary *lib;
 	bool declared;
 
-	if (lance_version_recorded(table->table_id))
+	if (lance_version_recorded(table_id))
 		return true;
+	table = lance_table_get(table_id);
+	if (table == NULL)
+		return false;
 	lib = lance_library_create(CurrentMemoryContext);
 	declared = lance_history_only_declared(table, lib, lance_place_open(lib, table));
 	lance_library_destroy(lib);
@@ -81,18 +85,18 @@ lance_op_list_tables(const LanceListTablesRequest *request, LanceListTablesRespo
 		for (int i = 0; i < page.count; i++)
 		{
 			CHECK_FOR_INTERRUPTS();
-			if (!is_written(page.rows[i]))
+			if (!is_written(page.table_ids[i]))
 				continue;
 			if (limit >= 0 && response->tables.count == limit)
 			{
 				response->page_token = response->tables.names[limit - 1];
 				return;
 			}
-			add_name(&response->tables, &capacity, page.rows[i]->name);
+			add_name(&response->tables, &capacity, page.ids[i].parts[0]);
 		}
 		if (page.count < FILTER_BATCH)
 			return;
-		after = page.rows[page.count - 1]->name;
+		after = page.ids[page.count - 1].parts[0];
 	}
 }
 
@@ -176,7 +180,7 @@ lance_op_list_all_tables(const LanceListAllTablesRequest *request, LanceListTabl
 		for (int i = 0; i < page.count; i++)
 		{
 			CHECK_FOR_INTERRUPTS();
-			if (filter && !is_written(page.rows[i]))
+			if (filter && !is_written(page.table_ids[i]))
 				continue;
 			if (limit >= 0 && response->tables.count == limit)
 			{

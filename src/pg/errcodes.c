@@ -92,6 +92,8 @@ lance_error_code(const ErrorData *edata)
 		case ERRCODE_UNDEFINED_TABLE:
 		case ERRCODE_UNDEFINED_FUNCTION:
 			return LANCE_SERVICE_UNAVAILABLE;
+		case ERRCODE_UNDEFINED_OBJECT: /* a storage profile */
+			return LANCE_INVALID_INPUT;
 	}
 	switch (category)
 	{
