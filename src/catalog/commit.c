@@ -212,10 +212,9 @@ lance_commit_adopt(LanceHistory *history, LncNaming *naming)
 		row->manifest_key = pstrdup(files[i].key);
 		row->manifest_size = (int64)Min(files[i].size, (uint64)PG_INT64_MAX);
 		row->committed_at = lance_timestamp_of_ms(files[i].modified_ms);
-		row->adopted = true;
 		n++;
 	}
-	lance_version_insert(history->table->table_id, history->branch, n, rows);
+	lance_version_adopt(history->table->table_id, history->branch, n, rows);
 	*naming = files[nfiles - 1].naming;
 	return files[nfiles - 1].version;
 }
@@ -340,7 +339,7 @@ lance_commit_version(LanceHistory *history, const LanceCommitRequest *request, L
 	row.metadata = request->metadata;
 	row.staged_key = pending->staged_key;
 	row.committed_at = pending->recorded_at;
-	if (lance_version_insert(history->table->table_id, history->branch, 1, &row) != 1)
+	if (!lance_version_insert(history->table->table_id, history->branch, &row))
 		lost_race(history->table->name, request->version);
 	lance_cleanup_queue_object(history->table, request->staged_key);
 	item_of_pending(item);

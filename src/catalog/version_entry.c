@@ -6,8 +6,10 @@
 
 #include "catalog/session.h"
 #include "catalog/version_entry.h"
+#include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/memutils.h"
 
 #define COLUMNS                                                                                                 \
 	"SELECT version, manifest_key, manifest_size, e_tag, metadata, staged_key, committed_at, adopted, deleted " \
@@ -92,57 +94,92 @@ lance_version_recorded(int64 table_id)
 	return found;
 }
 
-static uint64
-insert_one(int64 table_id, const char *branch, const LanceVersionRow *row)
+bool
+lance_version_insert(int64 table_id, const char *branch, const LanceVersionRow *row)
 {
 	static LanceStatement statement = {
-		.sql = "INSERT INTO lance.version_entry (table_id, branch, version, manifest_key, manifest_size, e_tag, "
-			   "metadata,"
-			   " staged_key, committed_at, adopted) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) "
-			   "ON CONFLICT DO NOTHING",
-		.nargs = 10,
-		.types = {INT8OID, TEXTOID, INT8OID, TEXTOID, INT8OID, TEXTOID, JSONBOID, TEXTOID, TIMESTAMPTZOID,
-				  BOOLOID}};
+		.sql = "INSERT INTO lance.version_entry (table_id, branch, version, manifest_key, manifest_size, metadata,"
+			   " staged_key, committed_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING",
+		.nargs = 8,
+		.types = {INT8OID, TEXTOID, INT8OID, TEXTOID, INT8OID, JSONBOID, TEXTOID, TIMESTAMPTZOID}};
 	Datum values[] = {
 		Int64GetDatum(table_id),
 		CStringGetTextDatum(branch),
 		Int64GetDatum(row->version),
 		CStringGetTextDatum(row->manifest_key),
 		Int64GetDatum(row->manifest_size),
-		row->e_tag != NULL ? CStringGetTextDatum(row->e_tag) : (Datum)0,
 		lance_properties_datum(&row->metadata),
-		row->staged_key != NULL ? CStringGetTextDatum(row->staged_key) : (Datum)0,
+		CStringGetTextDatum(row->staged_key),
 		TimestampTzGetDatum(row->committed_at),
-		BoolGetDatum(row->adopted),
 	};
-	char nulls[] = {' ',
-					' ',
-					' ',
-					' ',
-					row->manifest_size > 0 ? ' ' : 'n',
-					row->e_tag != NULL ? ' ' : 'n',
-					' ',
-					row->staged_key != NULL ? ' ' : 'n',
-					' ',
-					' '};
+	LanceSession session;
+	bool added;
 
-	return lance_session_run(&statement, values, nulls, 0);
+	lance_session_begin(&session);
+	added = lance_session_run(&statement, values, NULL, 0) == 1;
+	lance_session_end(&session);
+	return added;
 }
 
-uint64
-lance_version_insert(int64 table_id, const char *branch, int n, const LanceVersionRow *rows)
+/* So many rows go into one statement. */
+#define ADOPT_BATCH 5000
+
+static Datum
+array_datum(Datum *elements, int n, Oid type)
 {
+	bool is_text = type == TEXTOID;
+
+	return PointerGetDatum(construct_array(elements, n, type, is_text ? -1 : sizeof(int64),
+										   is_text ? false : FLOAT8PASSBYVAL,
+										   is_text ? TYPALIGN_INT : TYPALIGN_DOUBLE));
+}
+
+static void
+adopt_batch(int64 table_id, const char *branch, int n, const LanceVersionRow *rows)
+{
+	static LanceStatement statement = {
+		.sql =
+			"INSERT INTO lance.version_entry (table_id, branch, version, manifest_key, manifest_size, committed_at,"
+			" adopted) SELECT $1, $2, u.version, u.key, u.size, u.at, true"
+			" FROM unnest($3, $4, $5, $6) u (version, key, size, at) ON CONFLICT DO NOTHING",
+		.nargs = 6,
+		.types = {INT8OID, TEXTOID, INT8ARRAYOID, TEXTARRAYOID, INT8ARRAYOID, TIMESTAMPTZARRAYOID}};
 	LanceSession session;
-	uint64 added = 0;
+	Datum *versions = palloc(n * sizeof(Datum));
+	Datum *keys = palloc(n * sizeof(Datum));
+	Datum *sizes = palloc(n * sizeof(Datum));
+	Datum *times = palloc(n * sizeof(Datum));
 
 	for (int i = 0; i < n; i++)
 	{
-		/* A session each: thousands of adopted rows must not pile up in one SPI context. */
-		lance_session_begin(&session);
-		added += insert_one(table_id, branch, &rows[i]);
-		lance_session_end(&session);
+		versions[i] = Int64GetDatum(rows[i].version);
+		keys[i] = CStringGetTextDatum(rows[i].manifest_key);
+		sizes[i] = Int64GetDatum(rows[i].manifest_size);
+		times[i] = TimestampTzGetDatum(rows[i].committed_at);
 	}
-	return added;
+	lance_session_begin(&session);
+	lance_session_run(&statement,
+					  (Datum[]){Int64GetDatum(table_id), CStringGetTextDatum(branch),
+								array_datum(versions, n, INT8OID), array_datum(keys, n, TEXTOID),
+								array_datum(sizes, n, INT8OID), array_datum(times, n, TIMESTAMPTZOID)},
+					  NULL, 0);
+	lance_session_end(&session);
+}
+
+void
+lance_version_adopt(int64 table_id, const char *branch, int n, const LanceVersionRow *rows)
+{
+	MemoryContext batch = AllocSetContextCreate(CurrentMemoryContext, "adopted versions", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(batch);
+
+	for (int i = 0; i < n; i += ADOPT_BATCH)
+	{
+		adopt_batch(table_id, branch, Min(n - i, ADOPT_BATCH), rows + i);
+		MemoryContextReset(batch);
+		CHECK_FOR_INTERRUPTS();
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(batch);
 }
 
 static Datum
@@ -152,7 +189,7 @@ versions_datum(int n, const int64 *versions)
 
 	for (int i = 0; i < n; i++)
 		elements[i] = Int64GetDatum(versions[i]);
-	return PointerGetDatum(construct_array(elements, n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+	return array_datum(elements, n, INT8OID);
 }
 
 static uint64

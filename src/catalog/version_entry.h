@@ -34,8 +34,11 @@ extern LanceVersionRow *lance_version_row_newest(int64 table_id, const char *bra
 /* True when any version of the table is on record. */
 extern bool lance_version_recorded(int64 table_id);
 
-/* Add rows; those that are there already stay as they are. Returns how many were added. */
-extern uint64 lance_version_insert(int64 table_id, const char *branch, int n, const LanceVersionRow *rows);
+/* Add a row. False when there is one already, which stays as it is. */
+extern bool lance_version_insert(int64 table_id, const char *branch, const LanceVersionRow *row);
+
+/* Add rows of versions that were found in the store; those that are there already stay as they are. */
+extern void lance_version_adopt(int64 table_id, const char *branch, int n, const LanceVersionRow *rows);
 
 /* Mark rows as deleted. Returns how many were not before. */
 extern uint64 lance_version_mark_deleted(int64 table_id, const char *branch, int n, const int64 *versions);
