@@ -16,6 +16,9 @@
 #define FILE_MAGIC_SIZE 6
 #define FILE_START 8 /* the magic and its padding */
 
+/* Before the flatbuffer of a message: a mark and its length. */
+#define MESSAGE_PREFIX 8
+
 /* What one reading of a stream works with. */
 typedef struct IpcReader
 {
@@ -333,6 +336,57 @@ read_schema_message(LncContext *ctx, IpcReader *reader)
 	return lnc;
 }
 
+/*
+ * Verified flatbuffers may still lack what the decoder takes for granted, and fields that are not read may be
+ * anything: a schema is checked for both before it is decoded.
+ */
+static LncCode
+check_schema_header(LncContext *ctx, org_apache_arrow_flatbuf_Schema_table_t schema)
+{
+	org_apache_arrow_flatbuf_Field_vec_t fields = org_apache_arrow_flatbuf_Schema_fields(schema);
+	size_t n = org_apache_arrow_flatbuf_Field_vec_len(fields);
+
+	for (size_t i = 0; i < n; i++)
+	{
+		org_apache_arrow_flatbuf_Field_table_t field = org_apache_arrow_flatbuf_Field_vec_at(fields, i);
+		org_apache_arrow_flatbuf_Type_union_type_t kind = org_apache_arrow_flatbuf_Field_type_type(field);
+		const char *name = org_apache_arrow_flatbuf_Field_name(field);
+
+		LNC_TRY(lnc_check_interrupt(ctx));
+		if (name == NULL)
+			name = "";
+		if (org_apache_arrow_flatbuf_Field_dictionary_is_present(field))
+			return lnc_fail(ctx, LNC_UNSUPPORTED, "reading dictionary-encoded Arrow column \"%s\" is not supported",
+							name);
+		if (org_apache_arrow_flatbuf_Field_vec_len(org_apache_arrow_flatbuf_Field_children(field)) > 0)
+			return lnc_fail(ctx, LNC_UNSUPPORTED, "reading Arrow column \"%s\" of type %s is not supported", name,
+							org_apache_arrow_flatbuf_Type_type_name(kind));
+		if (org_apache_arrow_flatbuf_Field_type(field) == NULL)
+			return lnc_fail(ctx, LNC_CORRUPT, "Arrow column \"%s\" has no type", name);
+	}
+	return LNC_OK;
+}
+
+/* Look at a verified message before it is decoded. */
+static LncCode
+check_message(LncContext *ctx, const struct ArrowIpcDecoder *decoder, const uint8_t *message)
+{
+	const void *header = org_apache_arrow_flatbuf_Message_header(org_apache_arrow_flatbuf_Message_as_root(message));
+
+	if (header == NULL)
+		return lnc_fail(ctx, LNC_CORRUPT, "Arrow message has no header");
+	switch (decoder->message_type)
+	{
+		case NANOARROW_IPC_MESSAGE_TYPE_SCHEMA:
+			return check_schema_header(ctx, header);
+		case NANOARROW_IPC_MESSAGE_TYPE_RECORD_BATCH:
+			return LNC_OK;
+		default:
+			return lnc_fail(ctx, LNC_UNSUPPORTED, "Arrow message of type %d is not supported",
+							(int)decoder->message_type);
+	}
+}
+
 /* One message at the start of rest; *size is what it takes, 0 at the end of the stream. */
 static LncCode
 read_message(LncContext *ctx, IpcReader *reader, LncSlice rest, size_t *size)
@@ -345,32 +399,31 @@ read_message(LncContext *ctx, IpcReader *reader, LncSlice rest, size_t *size)
 	ArrowErrorCode code;
 
 	*size = 0;
-	if (rest.size == 0)
+	if (rest.size == 0 || (rest.size >= 4 && lnc_le32(rest.data) == 0))
 		return LNC_OK;
+
+	/* Messages of before 2019 lack the mark; the decoder would take them. */
+	if (rest.size < MESSAGE_PREFIX || lnc_le32(rest.data) != UINT32_MAX)
+		return lnc_fail(ctx, LNC_CORRUPT, "Arrow message does not start with its mark");
 	code = ArrowIpcDecoderVerifyHeader(decoder, view, &error);
 	if (code == ENODATA)
 		return LNC_OK;
-	if (code == NANOARROW_OK)
-		code = ArrowIpcDecoderDecodeHeader(decoder, view, &error);
+	if (code != NANOARROW_OK)
+		return fail_from(ctx, code, &error);
+	LNC_TRY(check_message(ctx, decoder, rest.data + MESSAGE_PREFIX));
+	code = ArrowIpcDecoderDecodeHeader(decoder, view, &error);
 	if (code != NANOARROW_OK)
 		return fail_from(ctx, code, &error);
 	header = (uint64_t)decoder->header_size_bytes;
 	if (decoder->body_size_bytes < 0 || !lnc_range_ok(header, (uint64_t)decoder->body_size_bytes, rest.size))
 		return lnc_fail(ctx, LNC_CORRUPT, "Arrow message reaches past the end of the data");
 	*size = header + (uint64_t)decoder->body_size_bytes;
-	switch (decoder->message_type)
-	{
-		case NANOARROW_IPC_MESSAGE_TYPE_SCHEMA:
-			return read_schema_message(ctx, reader);
-		case NANOARROW_IPC_MESSAGE_TYPE_RECORD_BATCH:
-			break;
-		default:
-			return lnc_fail(ctx, LNC_UNSUPPORTED, "Arrow message of type %d is not supported",
-							(int)decoder->message_type);
-	}
+	if (decoder->message_type == NANOARROW_IPC_MESSAGE_TYPE_SCHEMA)
+		return read_schema_message(ctx, reader);
 	if (!reader->have_schema)
 		return lnc_fail(ctx, LNC_CORRUPT, "Arrow data has a record batch before its schema");
-	LNC_TRY(check_buffer_sizes(ctx, reader, rest.data + 8, rest.data + header, (uint64_t)decoder->body_size_bytes));
+	LNC_TRY(check_buffer_sizes(ctx, reader, rest.data + MESSAGE_PREFIX, rest.data + header,
+							   (uint64_t)decoder->body_size_bytes));
 	view.data.as_uint8 = rest.data + header;
 	view.size_bytes = decoder->body_size_bytes;
 	code = ArrowIpcDecoderDecodeArrayView(decoder, view, -1, &arrays, &error);

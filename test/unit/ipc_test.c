@@ -7,10 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <cmocka.h>
 
 #include "arrow/ipc.h"
 #include "base/env.h"
@@ -168,7 +168,7 @@ other_types_are_refused_by_name(void **state)
 
 	(void)state;
 	assert_int_equal(lnc_ipc_read(&ctx, arena, bytes, ENOUGH, &schema, &nbatches, &batches), LNC_UNSUPPORTED);
-	assert_string_equal(ctx.error.message, "reading Arrow column \"l\" of type list is not supported");
+	assert_string_equal(ctx.error.message, "reading Arrow column \"l\" of type List is not supported");
 	unload(bytes);
 	bytes = load("dictionary.arrow");
 	assert_int_equal(lnc_ipc_read(&ctx, arena, bytes, ENOUGH, &schema, &nbatches, &batches), LNC_UNSUPPORTED);
@@ -187,7 +187,7 @@ damage_gives_errors(void **state)
 	{
 		LncSlice bytes = load(names[n]);
 
-		for (size_t at = 0; at < bytes.size; at += 7)
+		for (size_t at = 0; at < bytes.size; at += 3)
 		{
 			uint8_t *bad = malloc(bytes.size);
 			LncArena *scratch = lnc_arena_create(lnc_env_default());
@@ -221,6 +221,45 @@ damage_gives_errors(void **state)
 	assert_true(errors > 500);
 }
 
+/* Offsets and counts of the messages replaced by small and large numbers. */
+static void
+broken_metadata_gives_errors(void **state)
+{
+	LncSlice bytes = load("flat_plain.arrow");
+	uint8_t *bad = malloc(bytes.size);
+	uint32_t seed = 42;
+	int errors = 0;
+
+	(void)state;
+	for (int try = 0; try < 6000; try++)
+	{
+		LncArena *scratch = lnc_arena_create(lnc_env_default());
+		LncSchema schema;
+		LncBatch *batches;
+		size_t nbatches;
+		LncCode code;
+
+		memcpy(bad, bytes.data, bytes.size);
+		for (int i = 0; i <= try % 3; i++)
+		{
+			uint32_t value;
+
+			seed = seed * 1664525u + 1013904223u;
+			value = seed >> 28 < 11 ? seed >> 8 & 63 : seed;
+			memcpy(bad + (seed >> 8) % 1600 / 4 * 4, &value, 4);
+		}
+		code = lnc_ipc_read(&ctx, scratch, (LncSlice){.data = bad, .size = bytes.size}, ENOUGH, &schema, &nbatches,
+							&batches);
+		if (code != LNC_OK && code != LNC_CORRUPT && code != LNC_UNSUPPORTED && code != LNC_LIMIT)
+			fail_msg("try %d: %s", try, ctx.error.message);
+		errors += code != LNC_OK;
+		lnc_arena_destroy(scratch);
+	}
+	assert_in_range(errors, 1000, 5999);
+	free(bad);
+	unload(bytes);
+}
+
 int
 main(void)
 {
@@ -229,6 +268,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(sizes_are_bounded, setup, teardown),
 		cmocka_unit_test_setup_teardown(other_types_are_refused_by_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(damage_gives_errors, setup, teardown),
+		cmocka_unit_test_setup_teardown(broken_metadata_gives_errors, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
