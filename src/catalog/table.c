@@ -72,7 +72,8 @@ lance_catalog_tables_of(const LanceId *namespace_id, LanceTableRow ***rows)
 	int n;
 
 	if (space == NULL)
-		ereport(ERROR, (lance_errcode(LANCE_NAMESPACE_NOT_FOUND), errmsg("namespace does not exist")));
+		ereport(ERROR, (lance_errcode(LANCE_NAMESPACE_NOT_FOUND),
+						errmsg("namespace \"%s\" does not exist", namespace_id->parts[namespace_id->nparts - 1])));
 	lance_session_begin(&session);
 	n = (int)lance_session_run(&statement, (Datum[]){Int64GetDatum(space->entry_id)}, NULL, 0);
 	*rows = MemoryContextAlloc(session.caller, (n + 1) * sizeof(LanceTableRow *));
