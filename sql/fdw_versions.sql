@@ -87,6 +87,23 @@ COMMIT;
 SELECT count(*) FROM t;
 EXECUTE p;
 
+-- The same for a table of the catalog, written past it.
+SELECT sh(format('rm %s/t.lance/_versions/%s', :'place', manifest(7)));
+SELECT lance_create_namespace('moving', properties => '{"server": "moving"}');
+SELECT lance_register_table('moving$t', 't.lance') IS NOT NULL AS registered;
+SELECT lance_attach_table('moving$t', 'public', 'ct');
+SELECT lance_attach_table('moving$t', 'public', 'ct_2', version => 2);
+PREPARE pc AS SELECT count(*) FROM ct;
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+EXECUTE pc;
+SELECT publish(:'place', 7);
+EXECUTE pc;
+SELECT count(*) FROM ct JOIN ct_2 USING (id);
+COMMIT;
+EXECUTE pc;
+SELECT lance_deregister_table('moving$t') IS NOT NULL AS deregistered;
+SELECT lance_drop_namespace('moving');
+
 -- Time travel by the times in the manifests: before the first, at one, just before one, after the last.
 SELECT at, try(format('SELECT lance_attach_dataset(%L, ''moving'', ''public'', ''at'', as_of => %L)',
 	:'place' || '/all.lance', at)) FROM (VALUES ('2026-11-30 03:18:46.311965+00')) a (at);
