@@ -194,7 +194,7 @@ on_header(char *data, size_t one, size_t size, void *arg)
 		const char *space = strchr(line, ' ');
 
 		clear_answer(transfer->request);
-		transfer->status = space != NULL ? atoi(space + 1) : 0;
+		transfer->status = space != NULL ? (int)strtol(space + 1, NULL, 10) : 0;
 		return size;
 	}
 	value = strchr(line, ':');
