@@ -40,6 +40,7 @@ environment:
                         the packaged one
   LANCE_CATALOG_STATE   folder for virtual environments and throwaway clusters; default ~/.local/state/lance_catalog,
                         as root /var/lib/lance_catalog
+  LANCE_CATALOG_S3      "moto": use that S3 server even where versitygw is at hand
 Logs are kept in build/check.""", formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("suites", nargs="*", metavar="suite", help="run only these")
     p.add_argument("-k", "--keep", action="store_true", help="keep the clusters' folders for a look at them")

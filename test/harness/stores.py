@@ -14,7 +14,9 @@ REGION = "us-east-1"
 
 
 def find_versitygw(log, build):
-    """The path of versitygw; None when it is not there and Go >= 1.24 is not either."""
+    """The path of versitygw; None when it is not there and Go >= 1.24 is not either, or moto is asked for."""
+    if os.environ.get("LANCE_CATALOG_S3") == "moto":
+        return None
     kept = os.path.join(machine.state_dir(), "bin", "versitygw")
     found = shutil.which("versitygw") or (kept if os.path.exists(kept) else None)
     if found or not build:
@@ -44,7 +46,7 @@ class Store:
         own(home)
         if program:
             self.name = "versitygw"
-            argv = [program, "--port", "127.0.0.1:%d" % self.port, "--keep-alive", "posix", home]
+            argv = [program, "--port", "127.0.0.1:%d" % self.port, "posix", home]
             env = {"ROOT_ACCESS_KEY": self.key, "ROOT_SECRET_KEY": self.secret}
         else:
             self.name = "moto"
