@@ -15,7 +15,10 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-/* The version that this transaction writes at its commit. Lives in TopTransactionContext, as all it points to. */
+/*
+ * The version that this transaction writes at its commit. Lives in TopTransactionContext, or in keep_in, as all it
+ * points to.
+ */
 typedef struct PendingVersion
 {
 	SubTransactionId subid; /* an abort of which forgets it */
@@ -33,6 +36,8 @@ typedef struct PendingVersion
 } PendingVersion;
 
 static PendingVersion *pending;
+static MemoryContext keep_in;       /* NULL: nothing is kept after the commit */
+static PendingVersion *committed;   /* what the last transaction wrote, in keep_in */
 static bool interrupts_held;
 static bool callbacks_registered;
 
@@ -156,6 +161,7 @@ xact_callback(XactEvent event, void *arg)
 			if (interrupts_held)
 				RESUME_INTERRUPTS();
 			interrupts_held = false;
+			committed = keep_in != NULL ? pending : NULL;
 			pending = NULL;
 			break;
 		case XACT_EVENT_ABORT:
@@ -176,6 +182,27 @@ subxact_callback(SubXactEvent event, SubTransactionId subid, SubTransactionId pa
 		pending->subid = parent;
 	else if (event == SUBXACT_EVENT_ABORT_SUB)
 		pending = NULL;
+}
+
+/* ---- after it */
+
+void
+lance_commit_keep_in(MemoryContext context)
+{
+	keep_in = context;
+	committed = NULL;
+}
+
+void
+lance_commit_tidy(void)
+{
+	LncCode ignored; /* the cleanup queue has it too */
+
+	if (committed == NULL)
+		return;
+	ignored = lnc_store_delete(&committed->lib->ctx, committed->store, committed->staged_key);
+	(void)ignored;
+	committed = NULL;
 }
 
 /* ---- before that */
@@ -260,7 +287,8 @@ recognise(LanceHistory *history, const LanceCommitRequest *request, LanceHistory
 static void
 remember(LanceHistory *history, const LanceCommitRequest *request, LncNaming naming)
 {
-	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
+	MemoryContext lifetime = keep_in != NULL ? keep_in : TopTransactionContext;
+	MemoryContext old = MemoryContextSwitchTo(lifetime);
 	PendingVersion *p = palloc0(sizeof(*p));
 
 	p->subid = GetCurrentSubTransactionId();
@@ -271,7 +299,7 @@ remember(LanceHistory *history, const LanceCommitRequest *request, LncNaming nam
 	p->naming = naming;
 	p->recorded_at = GetCurrentTimestamp();
 	p->staged_key = pstrdup(request->staged_key);
-	p->lib = lance_library_create(TopTransactionContext);
+	p->lib = lance_library_create(lifetime);
 	p->store = lance_profile_open(p->lib, lance_profile_get(history->table->server_name, GetUserId()),
 								  history->table->location);
 	MemoryContextSwitchTo(old);

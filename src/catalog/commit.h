@@ -39,6 +39,18 @@ typedef struct LanceCommitRequest
  */
 extern void lance_commit_version(LanceHistory *history, const LanceCommitRequest *request, LanceHistoryItem *item);
 
+/*
+ * For callers that answer a client after the commit: with a context set, which must outlive the transaction, what is
+ * needed for lance_commit_tidy() is kept in it. NULL ends that.
+ */
+extern void lance_commit_keep_in(MemoryContext context);
+
+/*
+ * After the commit, outside of the transaction: remove the staged file of the version that it made, so that the client
+ * finds it gone when it is answered. Never throws; a failure or a cancel leaves the work to the cleanup queue.
+ */
+extern void lance_commit_tidy(void);
+
 /* Record what lies in the store beyond the rows. The table's row must be locked. Returns the newest version, 0: none. */
 extern uint64 lance_commit_adopt(LanceHistory *history, LncNaming *naming);
 

@@ -5,11 +5,11 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "catalog/api_key.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_proc.h"
 #include "commands/extension.h"
 #include "miscadmin.h"
+#include "ops/api_key.h"
 #include "pg/guc.h"
 #include "rest/auth.h"
 #include "utils/acl.h"

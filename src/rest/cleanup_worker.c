@@ -11,9 +11,9 @@
 
 #include "access/xact.h"
 #include "access/xlog.h"
-#include "catalog/cleanup.h"
 #include "commands/extension.h"
 #include "miscadmin.h"
+#include "ops/cleanup.h"
 #include "pg/wake.h"
 #include "pgstat.h"
 #include "rest/main.h"

@@ -9,6 +9,7 @@
 
 #include "access/xact.h"
 #include "miscadmin.h"
+#include "ops/commit.h"
 #include "pg/guc.h"
 #include "pgstat.h"
 #include "rest/auth.h"
@@ -148,15 +149,31 @@ run_transaction(LanceRestRequest *request, LanceRestReply *reply, Step step)
 	return failed;
 }
 
+/* The change is made; what only tidies up after it may hold the answer back for so long. */
+#define TIDY_MS 2000
+
+static void
+tidy(void)
+{
+	enable_timeout_after(STATEMENT_TIMEOUT, TIDY_MS);
+	lance_commit_tidy();
+	disable_timeout(STATEMENT_TIMEOUT, false);
+	QueryCancelPending = false;
+}
+
 void
 lance_rest_execute(LanceRestRequest *request, LanceRestReply *reply)
 {
 	int failed;
 
 	pgstat_report_activity(STATE_RUNNING, request->route->operation);
+	lance_commit_keep_in(request->context);
 	failed = run_transaction(request, reply, operation_step);
 	if (failed == ERRCODE_T_R_DEADLOCK_DETECTED && request->route->repeatable)
-		(void)run_transaction(request, reply, operation_step);
+		failed = run_transaction(request, reply, operation_step);
+	if (failed == 0)
+		tidy();
+	lance_commit_keep_in(NULL);
 	pgstat_report_activity(STATE_IDLE, NULL);
 }
 
