@@ -74,3 +74,8 @@ CREATE EXTENSION lance_catalog;
 DROP EXTENSION lance_catalog;
 \c contrib_regression
 DROP DATABASE squatted;
+CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0;
+\c latin
+CREATE EXTENSION lance_catalog;
+\c contrib_regression
+DROP DATABASE latin;

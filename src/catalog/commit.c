@@ -36,8 +36,8 @@ typedef struct PendingVersion
 } PendingVersion;
 
 static PendingVersion *pending;
-static MemoryContext keep_in;       /* NULL: nothing is kept after the commit */
-static PendingVersion *committed;   /* what the last transaction wrote, in keep_in */
+static MemoryContext keep_in;     /* NULL: nothing is kept after the commit */
+static PendingVersion *committed; /* what the last transaction wrote, in keep_in */
 static bool interrupts_held;
 static bool callbacks_registered;
 
@@ -150,7 +150,7 @@ xact_callback(XactEvent event, void *arg)
 
 			/* From here to the commit record nothing may stop us. An error would end the hold by itself. */
 			HOLD_INTERRUPTS();
-			interrupts_held = true;
+			interrupts_held = InterruptHoldoffCount;
 			break;
 		case XACT_EVENT_PRE_PREPARE:
 			if (pending != NULL)
@@ -158,14 +158,16 @@ xact_callback(XactEvent event, void *arg)
 								errmsg("a transaction that creates a table version can't be prepared")));
 			break;
 		case XACT_EVENT_COMMIT:
-			if (interrupts_held)
+
+			/* The commit holds interrupts itself; ours may have gone with an error that somebody caught meanwhile. */
+			if (interrupts_held > 0 && InterruptHoldoffCount > interrupts_held)
 				RESUME_INTERRUPTS();
-			interrupts_held = false;
+			interrupts_held = 0;
 			committed = keep_in != NULL ? pending : NULL;
 			pending = NULL;
 			break;
 		case XACT_EVENT_ABORT:
-			interrupts_held = false;
+			interrupts_held = 0;
 			pending = NULL;
 			break;
 		default:
