@@ -16,7 +16,7 @@ SET datestyle = 'ISO';
 SELECT current_setting('data_directory') || '/lance_regress' AS place \gset
 CREATE FUNCTION sh(command text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-	EXECUTE format('COPY (SELECT) TO PROGRAM %L', command);
+	EXECUTE format('COPY (SELECT) TO PROGRAM %L', command || ' && cat > /dev/null');
 END $$;
 CREATE FUNCTION manifest(version int) RETURNS text LANGUAGE sql AS
 	$$ SELECT lpad((18446744073709551615 - version)::text, 20, '0') || '.manifest' $$;

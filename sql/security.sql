@@ -74,8 +74,11 @@ CREATE EXTENSION lance_catalog;
 DROP EXTENSION lance_catalog;
 \c contrib_regression
 DROP DATABASE squatted;
+-- Names are UTF-8.
 CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0;
 \c latin
 CREATE EXTENSION lance_catalog;
+SELECT lance_create_namespace('x');
+SELECT * FROM lance_list_all_tables();
 \c contrib_regression
 DROP DATABASE latin;

@@ -1,16 +1,5 @@
 \echo Use "CREATE EXTENSION lance_catalog" to load this file. \quit
 
--- Names and properties come and go as UTF-8.
-DO $$
-BEGIN
-	IF pg_catalog.getdatabaseencoding() OPERATOR(pg_catalog.<>) 'UTF8' THEN
-		RAISE EXCEPTION 'lance_catalog needs a database with encoding UTF8'
-			USING ERRCODE = 'feature_not_supported',
-				HINT = 'Make one with CREATE DATABASE ... ENCODING ''UTF8'' TEMPLATE template0.';
-	END IF;
-END
-$$;
-
 -- The catalog's tables. Operations change them; people read the views. CREATE SCHEMA fails when the name is taken, so
 -- that nothing that somebody else made is ever adopted.
 

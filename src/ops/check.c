@@ -23,9 +23,18 @@ lance_check_name(const char *name, const char *what)
 		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("%s is no valid text", what)));
 }
 
+void
+lance_check_encoding(void)
+{
+	if (GetDatabaseEncoding() != PG_UTF8)
+		ereport(ERROR, (lance_errcode(LANCE_UNSUPPORTED), errmsg("the catalog needs a database with encoding UTF8"),
+						errhint("Make one with CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0.")));
+}
+
 static void
 check_id(const LanceId *id, const char *what)
 {
+	lance_check_encoding();
 	if (!id->given)
 		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("id is missing")));
 	if (id->nparts > LANCE_MAX_ID_PARTS)

@@ -10,6 +10,12 @@
 #define LANCE_MAX_NAME_BYTES 1024
 #define LANCE_MAX_ID_PARTS 64
 
+/*
+ * Names and properties come and go as UTF-8: throws LANCE_UNSUPPORTED in databases of other encodings. Part of the checks
+ * of ids. (Foreign tables of datasets work there too.)
+ */
+extern void lance_check_encoding(void);
+
 /* A name: 1 to LANCE_MAX_NAME_BYTES bytes of valid text. what names it in the message ("table name"). */
 extern void lance_check_name(const char *name, const char *what);
 

@@ -169,6 +169,7 @@ lance_op_list_all_tables(const LanceListAllTablesRequest *request, LanceListTabl
 	int capacity = 0;
 
 	memset(response, 0, sizeof(*response));
+	lance_check_encoding();
 	if (request->page_token != NULL && request->page_token[0] != '\0')
 		parse_token(request->page_token, &after);
 	for (;;)
