@@ -10,6 +10,7 @@
 #include "miscadmin.h"
 #include "pg/env.h"
 #include "storage/latch.h"
+#include "storage/procsignal.h"
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
 
@@ -53,6 +54,28 @@ env_interrupted(void *state)
 	return InterruptPending && (QueryCancelPending || ProcDiePending) && InterruptHoldoffCount == 0;
 }
 
+/*
+ * CREATE DATABASE, DROP DATABASE and others wait until every process has taken part in a barrier, and must not wait
+ * for a slow store. It closes files and does not throw in practice; should it, the next interrupt check sees it again.
+ */
+static void
+absorb_barrier(void)
+{
+	MemoryContext caller = CurrentMemoryContext;
+
+	PG_TRY();
+	{
+		ProcessProcSignalBarrier();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(caller);
+		FlushErrorState();
+		InterruptPending = true;
+	}
+	PG_END_TRY();
+}
+
 static int
 env_wait(void *state, int fd, int timeout_ms)
 {
@@ -62,6 +85,8 @@ env_wait(void *state, int fd, int timeout_ms)
 
 	if (got & WL_LATCH_SET)
 		ResetLatch(MyLatch);
+	if (ProcSignalBarrierPending)
+		absorb_barrier();
 	return (got & WL_SOCKET_READABLE) != 0;
 }
 

@@ -1,0 +1,103 @@
+# rest_crash.pl
+#	  kill -9 of a worker in the middle of version/create, at random points: what was acknowledged stays, nothing is
+#	  overwritten, and the chain goes on.
+
+use strict;
+use warnings FATAL => 'all';
+
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+use LanceRest;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+my $rounds = $ENV{LANCE_CRASH_ROUNDS} // 8;
+my $rest = LanceRest->start('crash', 'restart_after_crash = on', 'log_min_messages = fatal', 'autovacuum = off');
+my $node = $rest->{node};
+
+$rest->expect('a namespace', 200, undef, 'POST', '/v1/namespace/a/create', body => {});
+my $json = $rest->expect('a table', 200, undef, 'POST', '/v1/table/a%24t/declare', body => {});
+my $folder = $json->{location} =~ s{^file://}{}r . '/_versions';
+my $inside = $folder =~ s{^/}{}r;
+system_or_bail('mkdir', '-p', $folder);
+
+sub final_name
+{
+	my ($version) = @_;
+
+	return sprintf('%s.manifest', Math::BigInt->new('18446744073709551615')->bsub($version)->bstr);
+}
+
+sub newest
+{
+	my (undef, $list) = $rest->call('POST', '/v1/table/a%24t/version/list?limit=1&descending=true');
+
+	return undef if ref $list ne 'HASH' || !exists $list->{versions};
+	return @{ $list->{versions} } ? $list->{versions}[0]{version} : 0;
+}
+
+require Math::BigInt;
+my %acknowledged; # version -> bytes
+my $written = 0;
+for my $round (1 .. $rounds)
+{
+	my ($read, $write);
+
+	pipe($read, $write) or die $!;
+	my $child = fork();
+	if ($child == 0)
+	{
+		# commit as fast as can be until the connection breaks; tell what was acknowledged
+		close $read;
+		$write->autoflush(1);
+		for (my $version = newest() + 1;; $version++)
+		{
+			my $content = "round $round version $version " . rand();
+			my $staged = final_name($version) . "-$round";
+
+			append_to_file("$folder/$staged", $content);
+			my ($status) = $rest->call('POST', '/v1/table/a%24t/version/create',
+				body => { version => $version, manifest_path => "$inside/$staged", naming_scheme => 'V2' }, timeout => 5);
+			last if $status != 200;
+			print $write "$version $content\n";
+		}
+		require POSIX;
+		POSIX::_exit(0);
+	}
+	close $write;
+	sleep 0.2 + rand() * 0.5;
+	my ($victim) = split /\n/, $node->safe_psql('template1', "SELECT pid FROM pg_stat_activity WHERE
+		backend_type = 'lance_catalog REST worker' ORDER BY state = 'active' DESC, random() LIMIT 1");
+	kill 'KILL', $victim;
+	while (my $line = <$read>)
+	{
+		my ($version, $content) = $line =~ /^(\d+) (.*)$/ or die $line;
+
+		fail("version $version was acknowledged twice") if exists $acknowledged{$version};
+		$acknowledged{$version} = $content;
+		$written++;
+	}
+	waitpid $child, 0;
+	ok($rest->wait_for(200, 30), "round $round: served again after the crash");
+
+	my (undef, $list) = $rest->call('POST', '/v1/table/a%24t/version/list?descending=true');
+	my @versions = map { $_->{version} } @{ $list->{versions} };
+	is_deeply(\@versions, [ reverse 1 .. scalar(@versions) ], "round $round: versions without gap or double");
+	my @lost = grep { $_ > @versions } keys %acknowledged;
+	is_deeply(\@lost, [], "round $round: no acknowledged version is lost");
+	my @changed = grep { slurp_file("$folder/" . final_name($_)) ne $acknowledged{$_} } grep { $_ <= @versions } keys %acknowledged;
+	is_deeply(\@changed, [], "round $round: no acknowledged version is overwritten");
+	my @nameless = grep { !-e "$folder/" . final_name($_) } 1 .. @versions;
+	is_deeply(\@nameless, [], "round $round: every version has its final file");
+}
+cmp_ok($written, '>', $rounds, 'enough was written to tell') or diag($written);
+
+# the chain goes on
+my $next = newest() + 1;
+append_to_file("$folder/last-staged", 'last');
+$rest->expect('one more version', 200, undef, 'POST', '/v1/table/a%24t/version/create',
+	body => { version => $next, manifest_path => "$inside/last-staged", naming_scheme => 'V2' });
+is(newest(), $next, 'is the newest');
+
+done_testing();
