@@ -9,6 +9,10 @@ BUILD = build
 .DEFAULT_GOAL := all
 include deps/deps.mk
 
+# "make SANITIZE=undefined" builds the extension under UBSan: the server stops at the first finding.
+SANITIZE ?=
+OPTIMISE = -O2 -g -fPIC $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
+
 # The rooms, in the order of their dependencies (test/check/layers holds the table).
 LIB_ROOMS = base storage column arrow proto encoding format index dataset scan
 SERVER_ROOMS = pg catalog ops sqlapi rest fdw
@@ -39,7 +43,7 @@ EXTRA_CLEAN = $(OBJS:.o=.d) $(addprefix $(BUILD)/,gen san unit deps/obj deps/san
 
 OBJS = $(LIB_SOURCES:.c=.o) $(PROTO_SOURCES:.c=.o) $(SERVER_SOURCES:.c=.o) $(NANOARROW_OBJS)
 PG_CPPFLAGS = $(LIB_CPPFLAGS)
-SHLIB_LINK = $(LIB_LIBS) -lmicrohttpd -Wl,--version-script=src/lance_catalog.map
+SHLIB_LINK = $(LIB_LIBS) -lmicrohttpd $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -Wl,--version-script=src/lance_catalog.map
 
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
@@ -47,7 +51,7 @@ include $(PGXS)
 lance_catalog.so: src/lance_catalog.map
 
 $(LIB_SOURCES:.c=.o): override CPPFLAGS := $(LIB_CPPFLAGS) -MMD -MP
-$(LIB_SOURCES:.c=.o): override CFLAGS := $(LIB_WARNINGS) -O2 -g -fPIC
+$(LIB_SOURCES:.c=.o): override CFLAGS := $(LIB_WARNINGS) $(OPTIMISE)
 # Only the room arrow sees nanoarrow.
 ARROW_SOURCES = $(filter src/arrow/%,$(LIB_SOURCES))
 $(ARROW_SOURCES:.c=.o): override CPPFLAGS += $(NANOARROW_CPPFLAGS)
@@ -56,7 +60,7 @@ $(ARROW_SOURCES:.c=.o) $(ARROW_SOURCES:%.c=$(BUILD)/san/%.o): | $(NANOARROW_STAM
 $(PROTO_SOURCES:.c=.o): override CFLAGS := -std=gnu11 -O2 -g -fPIC
 $(PROTO_SOURCES:.c=.o): override CPPFLAGS := $(LIB_CPPFLAGS)
 $(SERVER_SOURCES:.c=.o): override CPPFLAGS := $(SERVER_CPPFLAGS) $(CPPFLAGS) -MMD -MP
-$(SERVER_SOURCES:.c=.o): override CFLAGS := $(SERVER_WARNINGS) -O2 -g -fPIC
+$(SERVER_SOURCES:.c=.o): override CFLAGS := $(SERVER_WARNINGS) $(OPTIMISE)
 $(OBJS): | $(PROTO_HEADERS)
 -include $(wildcard $(OBJS:.o=.d))
 
