@@ -32,10 +32,10 @@ typedef struct ArenaCleanup
 
 struct LncArena
 {
-	const LncEnv *env;		/* borrowed */
-	ArenaBlock *blocks;		/* owned; the head is the one being filled */
+	const LncEnv *env;      /* borrowed */
+	ArenaBlock *blocks;     /* owned; the head is the one being filled */
 	ArenaCleanup *cleanups; /* latest first; nodes live in the blocks */
-	size_t next_block;		/* size of the next ordinary block */
+	size_t next_block;      /* size of the next ordinary block */
 	size_t footprint;
 };
 

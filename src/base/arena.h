@@ -25,20 +25,20 @@ extern void lnc_arena_destroy(LncArena *arena);
 extern LncCode lnc_arena_alloc(LncContext *ctx, LncArena *arena, size_t size, void **out) LNC_MUST_CHECK;
 
 /* count items of size bytes, zeroed; a product that overflows is LNC_LIMIT. */
-extern LncCode lnc_arena_calloc(LncContext *ctx, LncArena *arena, size_t count, size_t size, void **out)
-	LNC_MUST_CHECK;
+extern LncCode lnc_arena_calloc(LncContext *ctx, LncArena *arena, size_t count, size_t size,
+								void **out) LNC_MUST_CHECK;
 
 /* A NUL-terminated copy of length bytes of text. */
-extern LncCode lnc_arena_strndup(LncContext *ctx, LncArena *arena, const char *text, size_t length, char **out)
-	LNC_MUST_CHECK;
+extern LncCode lnc_arena_strndup(LncContext *ctx, LncArena *arena, const char *text, size_t length,
+								 char **out) LNC_MUST_CHECK;
 
 /* printf into the arena. */
 extern LncCode lnc_arena_printf(LncContext *ctx, LncArena *arena, char **out, const char *fmt, ...)
 	LNC_PRINTF(4, 5) LNC_MUST_CHECK;
 
 /* Have fn(arg) called at reset or destroy. fn must not fail and must not use the arena. */
-extern LncCode lnc_arena_on_cleanup(LncContext *ctx, LncArena *arena, void (*fn)(void *arg), void *arg)
-	LNC_MUST_CHECK;
+extern LncCode lnc_arena_on_cleanup(LncContext *ctx, LncArena *arena, void (*fn)(void *arg),
+									void *arg) LNC_MUST_CHECK;
 
 /* Bytes currently taken from the environment, for limits and tests. */
 extern size_t lnc_arena_footprint(const LncArena *arena);

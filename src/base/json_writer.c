@@ -144,7 +144,8 @@ append_quoted(LncJsonWriter *w, const char *text, size_t length)
 
 	if (!lnc_utf8_valid((const uint8_t *)text, length, NULL))
 	{
-		keep_error(w, lnc_fail(w->ctx, LNC_INVALID, "a text for JSON output is not valid UTF-8 or holds a NUL byte"));
+		keep_error(w,
+				   lnc_fail(w->ctx, LNC_INVALID, "a text for JSON output is not valid UTF-8 or holds a NUL byte"));
 		return;
 	}
 	append(w, "\"", 1);

@@ -16,8 +16,7 @@ lnc_context_init(LncContext *ctx, const struct LncEnv *env)
 	ctx->env = env;
 }
 
-LncCode
-(lnc_fail)(LncContext *ctx, LncCode code, const char *fmt, ...)
+LncCode(lnc_fail)(LncContext *ctx, LncCode code, const char *fmt, ...)
 {
 	va_list args;
 

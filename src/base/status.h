@@ -18,17 +18,17 @@ struct LncEnv;
 typedef enum LncCode
 {
 	LNC_OK = 0,
-	LNC_INVALID,	 /* the caller's argument is wrong (bad URI, unknown option, bad name) */
-	LNC_CORRUPT,	 /* stored bytes break the format */
+	LNC_INVALID,     /* the caller's argument is wrong (bad URI, unknown option, bad name) */
+	LNC_CORRUPT,     /* stored bytes break the format */
 	LNC_UNSUPPORTED, /* valid, but not offered here; the message names the feature */
-	LNC_NOT_FOUND,	 /* the object, version or field does not exist */
-	LNC_EXISTS,		 /* a conditional create found the name taken */
-	LNC_DENIED,		 /* the store or the file system refuses access */
-	LNC_IO,			 /* a read or write failed for good */
+	LNC_NOT_FOUND,   /* the object, version or field does not exist */
+	LNC_EXISTS,      /* a conditional create found the name taken */
+	LNC_DENIED,      /* the store or the file system refuses access */
+	LNC_IO,          /* a read or write failed for good */
 	LNC_UNAVAILABLE, /* the store did not answer within its retries */
-	LNC_UNCLEAR,	 /* a write may or may not have happened */
-	LNC_RANGE,		 /* a value lies outside what the target can hold */
-	LNC_LIMIT,		 /* input asks for more than a documented bound */
+	LNC_UNCLEAR,     /* a write may or may not have happened */
+	LNC_RANGE,       /* a value lies outside what the target can hold */
+	LNC_LIMIT,       /* input asks for more than a documented bound */
 	LNC_NO_MEMORY,
 	LNC_CANCELLED /* the environment asked to stop */
 } LncCode;
@@ -39,7 +39,7 @@ typedef struct LncError
 	LncCode code;
 	char message[512]; /* lower case, one line, no full stop */
 	char detail[1024]; /* sentences with the facts: file, column, page */
-	char hint[512];	   /* sentences with the mend */
+	char hint[512];    /* sentences with the mend */
 } LncError;
 
 /* One per operation. Holds the environment's hooks (borrowed) and the last error. */
@@ -61,7 +61,7 @@ extern LncCode lnc_fail(LncContext *ctx, LncCode code, const char *fmt, ...) LNC
 static inline LncCode
 lnc_failed(LncCode recorded, LncCode code)
 {
-	(void) recorded;
+	(void)recorded;
 	return code;
 }
 #define lnc_fail(ctx, code, ...) lnc_failed(lnc_fail(ctx, code, __VA_ARGS__), code)
@@ -78,12 +78,12 @@ extern const char *lnc_code_name(LncCode code);
 /* LNC_CANCELLED when the environment asks to stop, else LNC_OK. Call it in every loop over foreign input. */
 extern LncCode lnc_check_interrupt(LncContext *ctx) LNC_MUST_CHECK;
 
-#define LNC_TRY(expr)                \
-	do                               \
-	{                                \
-		LncCode lnc_try_ = (expr);   \
-		if (lnc_try_ != LNC_OK)      \
-			return lnc_try_;         \
+#define LNC_TRY(expr)              \
+	do                             \
+	{                              \
+		LncCode lnc_try_ = (expr); \
+		if (lnc_try_ != LNC_OK)    \
+			return lnc_try_;       \
 	} while (0)
 
 #endif

@@ -90,8 +90,7 @@ lnc_column_nulls(LncContext *ctx, LncArena *arena, const LncType *type, int64_t 
 	int64_t *offsets;
 	int64_t bytes;
 
-	if (type->kind == LNC_TYPE_DICTIONARY && type->nchildren == 1)
-		type = &type->children[0].type;
+	type = lnc_column_type(type);
 	LNC_TRY(layout_of(ctx, type, &layout));
 	memset(out, 0, sizeof(*out));
 	out->type = type;
@@ -170,6 +169,11 @@ lnc_column_slice(LncContext *ctx, LncArena *arena, const LncColumn *column, int6
 	if (first < 0 || count < 0 || first > column->length || count > column->length - first)
 		return lnc_fail(ctx, LNC_INVALID, "rows %lld to %lld are not inside a column of %lld rows",
 						(long long)first, (long long)first + count, (long long)column->length);
+	if (column->absent)
+	{
+		*out = lnc_column_absent(type, count);
+		return LNC_OK;
+	}
 	LNC_TRY(layout_of(ctx, type, &layout));
 	LNC_TRY(slice_bits(ctx, arena, column->validity, first, count, &result.validity));
 	switch (layout)
@@ -304,6 +308,14 @@ lnc_column_concat(LncContext *ctx, LncArena *arena, int32_t nparts, const LncCol
 	for (int32_t i = 0; i < nparts; i++)
 		if (lnc_add_overflow(result.length, parts[i].length, &result.length))
 			return lnc_fail(ctx, LNC_LIMIT, "the joined column is too long");
+	for (int32_t i = 1; i < nparts; i++)
+		if (parts[i].absent != parts[0].absent)
+			return lnc_fail(ctx, LNC_INVALID, "columns to join are not stored alike");
+	if (parts[0].absent)
+	{
+		*out = lnc_column_absent(result.type, result.length);
+		return LNC_OK;
+	}
 	LNC_TRY(concat_validity(ctx, arena, nparts, parts, &result));
 	switch (layout)
 	{
@@ -455,6 +467,11 @@ take_checked(LncContext *ctx, LncArena *arena, const LncColumn *column, int64_t 
 	LncColumn result = {.type = type, .length = count};
 	Layout layout;
 
+	if (column->absent)
+	{
+		*out = lnc_column_absent(type, count);
+		return LNC_OK;
+	}
 	LNC_TRY(layout_of(ctx, type, &layout));
 	LNC_TRY(take_bits(ctx, arena, column->validity, count, indices, &result.validity));
 	switch (layout)

@@ -23,12 +23,14 @@
  *	list, map			offsets[length + 1], children[0]: offsets[length] items
  *	struct				children: one per field, length rows each
  *
- * Values under a NULL are unspecified but inside the buffers. Text is valid UTF-8 only where the reader says so.
+ * Values under a NULL are unspecified but inside the buffers. Text is valid UTF-8 only where the reader says so. A
+ * dictionary field gives a column of its value type. An absent column has type and length, and no buffers or children.
  */
 typedef struct LncColumn
 {
 	const LncType *type; /* borrowed from the schema */
 	int64_t length;
+	bool absent;             /* the place of a part that is not stored here */
 	const uint8_t *validity; /* bit set = not NULL; NULL pointer = no row is NULL */
 	const void *values;
 	const int64_t *offsets;
@@ -43,6 +45,22 @@ typedef struct LncBatch
 	int32_t ncolumns;
 	LncColumn *columns;
 } LncBatch;
+
+/* The type that a field's column has: that of its values for a dictionary. */
+static inline const LncType *
+lnc_column_type(const LncType *type)
+{
+	return type->kind == LNC_TYPE_DICTIONARY && type->nchildren == 1 ? &type->children[0].type : type;
+}
+
+/* The place of length rows that are not stored. */
+static inline LncColumn
+lnc_column_absent(const LncType *type, int64_t length)
+{
+	LncColumn column = {.type = lnc_column_type(type), .length = length, .absent = true};
+
+	return column;
+}
 
 static inline bool
 lnc_column_is_null(const LncColumn *column, int64_t row)

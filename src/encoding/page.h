@@ -38,14 +38,17 @@ typedef struct LncPageSpec
 {
 	LncSlice encoding; /* the message inside the page's google.protobuf.Any */
 	const LncPageSource *source;
-	const LncField *field; /* the leaf field of the column */
-	uint64_t nrows;        /* Page.length */
-	uint32_t file_minor;   /* 0, 1 or 2 of file version 2.x */
+	const LncField *const *path; /* array of npath fields: the top-level one, its child …, the column's own */
+	int32_t npath;
+	uint64_t nrows;      /* Page.length */
+	uint32_t file_minor; /* 0, 1 or 2 of file version 2.x */
 } LncPageSpec;
 
 /*
- * An opened page. decode() gives rows [first, first + count) of the leaf, reading only the parts it needs; what
- * the page keeps between calls (chunk table, dictionary) lives in the arena of open.
+ * An opened page. decode() gives rows [first, first + count), reading only the parts it needs; what the page keeps
+ * between calls (chunk table, dictionary) lives in the arena of open. File version 2.0: rows of path[npath - 1]. Later
+ * ones: the spine, that is rows of path[0], in which each struct, list and map down to the leaf has its own length,
+ * offsets and validity, and the children beside the path are absent.
  */
 typedef struct LncPage
 {

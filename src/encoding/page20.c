@@ -420,9 +420,11 @@ lnc_page20_open(LncContext *ctx, LncArena *arena, const LncPageSpec *spec, LncPa
 	LncPage20 *page;
 	ProtobufCMessage *message;
 
-	if (spec->field->type.kind == LNC_TYPE_UNKNOWN)
+	if (spec->path[spec->npath - 1]->type.kind == LNC_TYPE_UNKNOWN)
 		return lnc_fail(ctx, LNC_UNSUPPORTED, "columns of type \"%.200s\" are not read",
-						spec->field->type.logical != NULL ? spec->field->type.logical : "unknown");
+						spec->path[spec->npath - 1]->type.logical != NULL
+							? spec->path[spec->npath - 1]->type.logical
+							: "unknown");
 	if (spec->nrows > INT64_MAX)
 		return lnc_fail(ctx, LNC_CORRUPT, "the page holds too many rows");
 	LNC_TRY(LNC_NEW(ctx, arena, &page, 1));
@@ -430,7 +432,8 @@ lnc_page20_open(LncContext *ctx, LncArena *arena, const LncPageSpec *spec, LncPa
 	page->source = spec->source;
 	LNC_TRY(lnc_proto_unpack(ctx, arena, &lance__encodings20__array_encoding__descriptor, spec->encoding,
 							 "page encoding", &message));
-	LNC_TRY(open_node(ctx, page, (const ArrayEncoding *)message, &spec->field->type, spec->nrows, &page->root));
+	LNC_TRY(open_node(ctx, page, (const ArrayEncoding *)message, &spec->path[spec->npath - 1]->type, spec->nrows,
+					  &page->root));
 	page->base.nrows = spec->nrows;
 	page->base.layout = layout_name(page->root);
 	page->base.decode = decode_page;

@@ -107,12 +107,12 @@ lnc_page21_open(LncContext *ctx, LncArena *arena, const LncPageSpec *spec, LncPa
 	ProtobufCMessage *message;
 	LncPage21 *page;
 
+	if (spec->npath > 1)
+		return lnc_fail(ctx, LNC_UNSUPPORTED, "pages below a list or struct are not read");
 	LNC_TRY(LNC_NEW(ctx, arena, &page, 1));
 	page->arena = arena;
 	page->source = spec->source;
-	page->type = &spec->field->type;
-	if (page->type->kind == LNC_TYPE_DICTIONARY && page->type->nchildren == 1)
-		page->type = &page->type->children[0].type;
+	page->type = lnc_column_type(&spec->path[spec->npath - 1]->type);
 	if (page->type->kind != LNC_TYPE_NULL)
 		LNC_TRY(lnc_shape_of_type(ctx, page->type, &page->shape));
 	page->page.nrows = spec->nrows;

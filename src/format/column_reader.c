@@ -11,10 +11,11 @@
 
 struct LncColumnReader
 {
-	LncFile *file; /* borrowed, as are column and field */
+	LncFile *file; /* borrowed, as are column and the fields of path */
 	uint32_t number;
 	const FileColumn *column;
-	const LncField *field;
+	const LncField **path; /* array of npath */
+	int32_t npath;
 	PageReader *page_reader;
 	LncArena *page_arena; /* owned; holds the open page */
 	LncPage *page;        /* NULL: none is open */
@@ -29,8 +30,8 @@ destroy_arena(void *arg)
 }
 
 LncCode
-lnc_column_reader_open(LncContext *ctx, LncArena *arena, LncFile *file, uint32_t column, const LncField *field,
-					   LncColumnReader **out)
+lnc_column_reader_open(LncContext *ctx, LncArena *arena, LncFile *file, uint32_t column,
+					   const LncField *const *path, int32_t npath, LncColumnReader **out)
 {
 	LncColumnReader *reader;
 	LncCode code;
@@ -38,11 +39,14 @@ lnc_column_reader_open(LncContext *ctx, LncArena *arena, LncFile *file, uint32_t
 	LNC_TRY(LNC_NEW(ctx, arena, &reader, 1));
 	reader->file = file;
 	reader->number = column;
-	reader->field = field;
+	LNC_TRY(LNC_NEW(ctx, arena, &reader->path, npath));
+	memcpy(reader->path, path, (size_t)npath * sizeof(*path));
+	reader->npath = npath;
 	LNC_TRY(lnc_file_load_column(ctx, file, column, &reader->column));
 	if (reader->column->blob)
 	{
-		code = lnc_fail(ctx, LNC_UNSUPPORTED, "blob column \"%s\" of file version 2.0 is not read", field->name);
+		code = lnc_fail(ctx, LNC_UNSUPPORTED, "blob column \"%s\" of file version 2.0 is not read",
+						path[npath - 1]->name);
 		return lnc_file_blame(ctx, code, file, column, -1);
 	}
 	LNC_TRY(lnc_page_reader_create(ctx, arena, file, &reader->page_reader));
@@ -99,7 +103,8 @@ open_encoding(LncContext *ctx, LncColumnReader *reader, LncSlice bytes, const Fi
 	spec.encoding.data = any->value.data;
 	spec.encoding.size = any->value.len;
 	spec.source = lnc_page_reader_source(reader->page_reader);
-	spec.field = reader->field;
+	spec.path = reader->path;
+	spec.npath = reader->npath;
 	spec.nrows = page->nrows;
 	spec.file_minor = reader->file->minor;
 	if (reader->file->minor == 0)
@@ -139,6 +144,8 @@ text_is_valid(const LncColumn *column, int64_t *bad)
 {
 	int64_t child_row;
 
+	if (column->absent)
+		return true;
 	switch (column->type->kind)
 	{
 		case LNC_TYPE_UTF8:
@@ -203,7 +210,33 @@ read_part(LncContext *ctx, LncColumnReader *reader, LncArena *arena, uint32_t nu
 		return lnc_fail(ctx, LNC_CORRUPT, "the page gave %" PRId64 " rows instead of %" PRIu64, out->length, count);
 	if (!text_is_valid(out, &bad))
 		return lnc_fail(ctx, LNC_CORRUPT, "row %" PRIu64 " of text column \"%s\" is not valid UTF-8 or holds a NUL",
-						reader->column->pages[number].first_row + first + (uint64_t)bad, reader->field->name);
+						reader->column->pages[number].first_row + first + (uint64_t)bad,
+						reader->path[reader->npath - 1]->name);
+	return LNC_OK;
+}
+
+/* No rows, shaped as those that pages give. */
+static LncCode
+read_nothing(LncContext *ctx, const LncColumnReader *reader, LncArena *arena, LncColumn *out)
+{
+	if (reader->file->minor == 0)
+		return lnc_column_nulls(ctx, arena, &reader->path[reader->npath - 1]->type, 0, out);
+	LNC_TRY(lnc_column_nulls(ctx, arena, &reader->path[0]->type, 0, out));
+	for (int32_t i = 0; i + 1 < reader->npath; i++)
+	{
+		const LncType *type = out->type;
+		LncColumn *next = NULL;
+
+		for (int32_t c = 0; c < type->nchildren; c++)
+			if (&type->children[c] == reader->path[i + 1])
+				next = &out->children[c];
+			else
+				out->children[c] = lnc_column_absent(&type->children[c].type, 0);
+		if (next == NULL)
+			return lnc_fail(ctx, LNC_INVALID, "field \"%s\" is no child of field \"%s\"", reader->path[i + 1]->name,
+							reader->path[i]->name);
+		out = next;
+	}
 	return LNC_OK;
 }
 
@@ -226,7 +259,7 @@ lnc_column_reader_read(LncContext *ctx, LncColumnReader *reader, LncArena *arena
 		return lnc_file_blame(ctx, code, reader->file, reader->number, -1);
 	}
 	if (count == 0)
-		return lnc_column_nulls(ctx, arena, &reader->field->type, 0, out);
+		return read_nothing(ctx, reader, arena, out);
 
 	lnc_page_reader_sequential(reader->page_reader, first == reader->next_row && first > 0);
 	start = find_page(column, first);

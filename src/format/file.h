@@ -50,16 +50,17 @@ extern LncCode lnc_file_page_info(LncContext *ctx, const LncFile *file, uint32_t
 								  LncPageInfo *out) LNC_MUST_CHECK;
 
 /*
- * A reader of one leaf column of an open file. Sequential calls read each byte once: it keeps the page in use and
+ * A reader of one column of an open file: that of the field path[npath - 1], which lies below the others (page.h). Sequential calls read each byte once: it keeps the page in use and
  * a read-ahead window (a few MiB at most), in an arena of its own that is closed with arena.
  */
 typedef struct LncColumnReader LncColumnReader;
 
 extern LncCode lnc_column_reader_open(LncContext *ctx, LncArena *arena, LncFile *file, uint32_t column,
-									  const LncField *field, LncColumnReader **out) LNC_MUST_CHECK;
+									  const LncField *const *path, int32_t npath,
+									  LncColumnReader **out) LNC_MUST_CHECK;
 
 /*
- * Rows [first, first + count) as one column in arena. Reaching past the column's end is LNC_CORRUPT. Text columns
+ * Rows [first, first + count) as one column in arena, shaped as by LncPage.decode. Reaching past the column's end is LNC_CORRUPT. Text columns
  * are checked to be valid UTF-8 without NUL (LNC_CORRUPT names the row).
  */
 extern LncCode lnc_column_reader_read(LncContext *ctx, LncColumnReader *reader, LncArena *arena, uint64_t first,

@@ -2,24 +2,32 @@
  * scan.c
  *	  The scan over fragments: which file column holds which field, deleted rows left out, batches cut.
  *
- * A field that no file of a fragment stores is NULL in all its rows: columns are added that way. Source of the facts:
- * format.md section 3, "Columns to files".
+ * What no file of a fragment stores is NULL in all its rows, be it a column or a part of a nested one: such are added
+ * that way. Source of the facts: format.md section 3, "Columns to files".
  */
 #include "scan/scan.h"
 
 #include <inttypes.h>
 #include <string.h>
 
+#include "column/merge.h"
 #include "dataset/deletion.h"
-#include "format/file.h"
+#include "format/field_reader.h"
 
 #define DEFAULT_BATCH_ROWS 4096
+
+/* What one data file holds of a column. */
+typedef struct ColumnPart
+{
+	LncFieldReader *reader;
+	const LncDataFile *file;
+} ColumnPart;
 
 /* Where a column of the scan comes from in the fragment at hand. */
 typedef struct ColumnSource
 {
-	LncColumnReader *reader; /* NULL: no file stores the field */
-	const LncDataFile *file;
+	int32_t nparts; /* 0: no file stores the field */
+	ColumnPart *parts;
 } ColumnSource;
 
 struct LncScan
@@ -65,21 +73,15 @@ child_arena(LncContext *ctx, LncArena *parent, LncArena **out)
 	return LNC_OK;
 }
 
-/* LNC_UNSUPPORTED for columns that do not lie in one file column of plain values. */
+/* LNC_UNSUPPORTED for columns of types that are not read. */
 static LncCode
 check_type(LncContext *ctx, LncArena *arena, const LncDataset *dataset, const LncField *field)
 {
-	const LncType *type = &field->type;
-	char *name;
+	LncCode code = lnc_field_check(ctx, arena, field);
 
-	if (!field->packed && !field->blob &&
-		(type->kind == LNC_TYPE_NULL || lnc_type_is_fixed(type) || lnc_type_is_variable(type)))
-		return LNC_OK;
-	LNC_TRY(lnc_type_name(ctx, arena, type, &name));
-	lnc_fail(ctx, LNC_UNSUPPORTED, "reading column \"%s\" of type %s%s is not supported", field->name,
-			 field->packed ? "packed " : "", name);
-	lnc_detail(ctx, "Dataset \"%s\", manifest \"%s\".", lnc_store_uri(dataset->store), dataset->manifest_key);
-	return LNC_UNSUPPORTED;
+	if (code != LNC_OK)
+		lnc_detail(ctx, "Dataset \"%s\", manifest \"%s\".", lnc_store_uri(dataset->store), dataset->manifest_key);
+	return code;
 }
 
 LncCode
@@ -136,50 +138,35 @@ open_data_file(LncContext *ctx, LncScan *scan, const LncDataFile *data_file, Lnc
 	return lnc_file_open(ctx, scan->fragment_arena, store, key, data_file->size, out);
 }
 
-/* Find the file column of a field; *file_index is -1 when no file of the fragment stores it. */
+/* Open the field in each data file of the fragment that holds a part of it. *file: the one at hand. */
 static LncCode
-find_column(LncContext *ctx, const LncFragment *fragment, const LncField *field, int32_t *file_index,
-			int32_t *column)
-{
-	*file_index = -1;
-	*column = -1;
-	for (int32_t i = 0; i < fragment->nfiles; i++)
-	{
-		const LncDataFile *file = &fragment->files[i];
-
-		/* Negative ids mark superseded or hidden columns; those of the schema are never negative. */
-		for (int32_t j = 0; j < file->nfields; j++)
-		{
-			if (file->field_ids[j] != field->id)
-				continue;
-			if (*file_index >= 0)
-				return lnc_fail(ctx, LNC_CORRUPT, "field %d is stored twice", (int)field->id);
-			*file_index = i;
-			*column = file->columns == NULL ? -1 : file->columns[j];
-		}
-	}
-	return LNC_OK;
-}
-
-static LncCode
-open_column(LncContext *ctx, LncScan *scan, LncFile **files, int32_t file_index, int32_t column,
-			const LncField *field, ColumnSource *source)
+open_column(LncContext *ctx, LncScan *scan, LncFile **files, const LncField *field, ColumnSource *source,
+			const LncDataFile **file)
 {
 	const LncFragment *fragment = scan->fragment;
-	LncFile **file = &files[file_index];
-	uint64_t rows;
 
-	source->file = &fragment->files[file_index];
-	if (*file == NULL)
-		LNC_TRY(open_data_file(ctx, scan, source->file, file));
-	if (column < 0 || (uint32_t)column >= lnc_file_ncolumns(*file))
-		return lnc_fail(ctx, LNC_CORRUPT, "manifest names column %d of a file with %" PRIu32 " columns",
-						(int)column, lnc_file_ncolumns(*file));
-	LNC_TRY(lnc_file_column_rows(ctx, *file, (uint32_t)column, &rows));
-	if (rows != fragment->physical_rows)
-		return lnc_fail(ctx, LNC_CORRUPT, "column has %" PRIu64 " rows where the fragment has %" PRIu64, rows,
-						fragment->physical_rows);
-	return lnc_column_reader_open(ctx, scan->fragment_arena, *file, (uint32_t)column, field, &source->reader);
+	*file = NULL;
+	LNC_TRY(LNC_NEW(ctx, scan->fragment_arena, &source->parts, fragment->nfiles));
+	for (int32_t i = 0; i < fragment->nfiles; i++)
+	{
+		const LncDataFile *candidate = &fragment->files[i];
+		LncFieldMap map = {candidate->nfields, candidate->field_ids, candidate->columns};
+		ColumnPart *part = &source->parts[source->nparts];
+
+		/* Negative ids mark superseded or hidden columns; those of the schema are never negative. */
+		if (!lnc_field_map_holds(&map, field))
+			continue;
+		*file = candidate;
+		if (source->nparts > 0 && lnc_field_is_leaf(field))
+			return lnc_fail(ctx, LNC_CORRUPT, "field %d is stored twice", (int)field->id);
+		if (files[i] == NULL)
+			LNC_TRY(open_data_file(ctx, scan, candidate, &files[i]));
+		LNC_TRY(lnc_field_reader_open(ctx, scan->fragment_arena, files[i], field, &map, fragment->physical_rows,
+									  &part->reader));
+		part->file = candidate;
+		source->nparts++;
+	}
+	return LNC_OK;
 }
 
 /* Open what the scan needs of scan->fragment. */
@@ -188,7 +175,6 @@ open_sources(LncContext *ctx, LncScan *scan)
 {
 	const LncFragment *fragment = scan->fragment;
 	LncFile **files;
-	LncCode code;
 
 	LNC_TRY(lnc_deletion_read(ctx, scan->fragment_arena, scan->dataset, fragment, &scan->deletions));
 	LNC_TRY(LNC_NEW(ctx, scan->fragment_arena, &files, fragment->nfiles));
@@ -196,14 +182,11 @@ open_sources(LncContext *ctx, LncScan *scan)
 	for (int32_t i = 0; i < scan->ncolumns; i++)
 	{
 		const LncField *field = &scan->dataset->schema.fields[scan->columns[i]];
-		int32_t file_index;
-		int32_t column;
+		const LncDataFile *file;
+		LncCode code = open_column(ctx, scan, files, field, &scan->sources[i], &file);
 
-		code = find_column(ctx, fragment, field, &file_index, &column);
-		if (code == LNC_OK && file_index >= 0)
-			code = open_column(ctx, scan, files, file_index, column, field, &scan->sources[i]);
 		if (code != LNC_OK)
-			return locate_error(ctx, scan, code, file_index >= 0 ? fragment->files[file_index].path : NULL, field);
+			return locate_error(ctx, scan, code, file != NULL ? file->path : NULL, field);
 	}
 	return LNC_OK;
 }
@@ -301,17 +284,26 @@ read_column(LncContext *ctx, LncScan *scan, int32_t index, const Window *window,
 	const LncField *field = &scan->dataset->schema.fields[scan->columns[index]];
 	const ColumnSource *source = &scan->sources[index];
 	LncColumn whole;
-	LncCode code;
 
-	if (source->reader == NULL)
+	if (source->nparts == 0)
 		return lnc_column_nulls(ctx, scan->batch_arena, &field->type, window->live, out);
-	code = lnc_column_reader_read(ctx, source->reader, scan->batch_arena, window->first, window->count,
-								  window->indices == NULL ? out : &whole);
-	if (code != LNC_OK)
-		return locate_error(ctx, scan, code, source->file->path, field);
+	for (int32_t i = 0; i < source->nparts; i++)
+	{
+		LncColumn part;
+		LncCode code;
+
+		code = lnc_field_reader_read(ctx, source->parts[i].reader, scan->batch_arena, window->first, window->count,
+									 i == 0 ? &whole : &part);
+		if (code == LNC_OK && i > 0)
+			code = lnc_column_merge(ctx, &whole, &part);
+		if (code != LNC_OK)
+			return locate_error(ctx, scan, code, source->parts[i].file->path, field);
+	}
 	if (window->indices == NULL)
-		return LNC_OK;
-	return lnc_column_take(ctx, scan->batch_arena, &whole, window->live, window->indices, out);
+		*out = whole;
+	else
+		LNC_TRY(lnc_column_take(ctx, scan->batch_arena, &whole, window->live, window->indices, out));
+	return lnc_column_fill_absent(ctx, scan->batch_arena, out);
 }
 
 LncCode

@@ -26,18 +26,18 @@ typedef struct LncStore LncStore;
  */
 typedef struct LncStoreConfig
 {
-	const char *endpoint;		   /* "http://host:port"; NULL: AWS's own for the region */
-	const char *region;			   /* NULL: "us-east-1" */
-	const char *access_key_id;	   /* NULL: requests are not signed */
+	const char *endpoint;      /* "http://host:port"; NULL: AWS's own for the region */
+	const char *region;        /* NULL: "us-east-1" */
+	const char *access_key_id; /* NULL: requests are not signed */
 	const char *secret_access_key;
-	const char *session_token;	   /* NULL: none */
-	bool virtual_hosted;		   /* bucket in the host name; default: in the path */
-	bool allow_http;			   /* plain http endpoints are refused (LNC_INVALID) otherwise */
-	bool no_conditional_put;	   /* the store lacks If-None-Match: put_if_absent answers LNC_UNSUPPORTED at once */
-	int max_retries;			   /* 0: 5; -1: none */
-	int connect_timeout_ms;		   /* 0: 5000 */
-	int idle_timeout_ms;		   /* a transfer that moves no byte for so long is retried; 0: 20000 */
-	struct LncHttp *http;		   /* connections shared with other stores (http.h); must outlive this one; NULL: own */
+	const char *session_token; /* NULL: none */
+	bool virtual_hosted;       /* bucket in the host name; default: in the path */
+	bool allow_http;           /* plain http endpoints are refused (LNC_INVALID) otherwise */
+	bool no_conditional_put;   /* the store lacks If-None-Match: put_if_absent answers LNC_UNSUPPORTED at once */
+	int max_retries;           /* 0: 5; -1: none */
+	int connect_timeout_ms;    /* 0: 5000 */
+	int idle_timeout_ms;       /* a transfer that moves no byte for so long is retried; 0: 20000 */
+	struct LncHttp *http;      /* connections shared with other stores (http.h); must outlive this one; NULL: own */
 } LncStoreConfig;
 
 /* A range of bytes of one object. */
@@ -53,7 +53,7 @@ typedef struct LncObject
 	const char *key;
 	uint64_t size;
 	int64_t modified_ms; /* Unix epoch, milliseconds */
-	const char *e_tag;	 /* NULL for local files */
+	const char *e_tag;   /* NULL for local files */
 } LncObject;
 
 /* Counters of one store handle, for EXPLAIN and tests. */
@@ -115,8 +115,8 @@ extern LncCode lnc_store_put(LncContext *ctx, LncStore *store, const char *key, 
  * the store has no conditional writes (501, 400 on If-None-Match, or the config says so). A 409 is retried. When
  * an answer was lost, the object is read back: equal bytes are success, others LNC_EXISTS; failing that LNC_UNCLEAR.
  */
-extern LncCode lnc_store_put_if_absent(LncContext *ctx, LncStore *store, const char *key, LncSlice body)
-	LNC_MUST_CHECK;
+extern LncCode lnc_store_put_if_absent(LncContext *ctx, LncStore *store, const char *key,
+									   LncSlice body) LNC_MUST_CHECK;
 
 /* Remove the object. A missing one is no error. */
 extern LncCode lnc_store_delete(LncContext *ctx, LncStore *store, const char *key) LNC_MUST_CHECK;
@@ -127,8 +127,8 @@ extern LncCode lnc_store_delete(LncContext *ctx, LncStore *store, const char *ke
  * On local disk the folders above the root are followed as they are: to remove a folder that others may write
  * beside, open the store at the folder that is trusted and give the rest as prefix.
  */
-extern LncCode lnc_store_delete_prefix(LncContext *ctx, LncStore *store, const char *prefix, uint64_t *removed)
-	LNC_MUST_CHECK;
+extern LncCode lnc_store_delete_prefix(LncContext *ctx, LncStore *store, const char *prefix,
+									   uint64_t *removed) LNC_MUST_CHECK;
 
 /*
  * Call fn for each object below folder (relative, "" for the root, no trailing slash), recursively, or only for

@@ -61,7 +61,7 @@ read_column(LncContext *ctx, LncArena *arena, LncArena *batch, LncFile *file, ui
 		LncColumnReader *reader;
 
 		if (lnc_type_parse(ctx, arena, fuzz_type(t), &field.type) == LNC_OK &&
-			lnc_column_reader_open(ctx, arena, file, column, &field, &reader) == LNC_OK)
+			lnc_column_reader_open(ctx, arena, file, column, (const LncField *[]){&field}, 1, &reader) == LNC_OK)
 			read_rows(ctx, reader, batch, rows);
 	}
 }

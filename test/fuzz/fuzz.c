@@ -155,7 +155,8 @@ fuzz_page(const uint8_t *data, size_t size, FuzzPageOpen open)
 	LncField field = {.name = "x", .nullable = true};
 	Buffers buffers;
 	LncPageSource source = {.sizes = buffers.sizes, .read = read_buffers, .state = &buffers};
-	LncPageSpec spec = {.source = &source, .field = &field};
+	const LncField *path = &field;
+	LncPageSpec spec = {.source = &source, .path = &path, .npath = 1};
 	LncPage *page;
 	size_t at = 9;
 

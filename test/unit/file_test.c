@@ -254,7 +254,8 @@ rows_join_over_pages(void **state)
 	(void)state;
 	builder_finish(&builder, 2, 0);
 	file = open_built();
-	assert_int_equal(lnc_column_reader_open(&ctx, arena, file, 0, &field, &reader), LNC_OK);
+	assert_int_equal(lnc_column_reader_open(&ctx, arena, file, 0, (const LncField *[]){&field}, 1, &reader),
+					 LNC_OK);
 	for (uint64_t first = 0; first <= rows; first++)
 		for (uint64_t count = 0; count <= rows - first; count++)
 		{
@@ -285,7 +286,8 @@ batches_outlive_the_pages_they_came_from(void **state)
 		builder_text_page(&builder, &builder.columns[0], 2, words[i]);
 	builder_finish(&builder, 2, 0);
 	file = open_built();
-	assert_int_equal(lnc_column_reader_open(&ctx, arena, file, 0, &field, &reader), LNC_OK);
+	assert_int_equal(lnc_column_reader_open(&ctx, arena, file, 0, (const LncField *[]){&field}, 1, &reader),
+					 LNC_OK);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(lnc_column_reader_read(&ctx, reader, arena, (uint64_t)i * 2, 2, &columns[i]), LNC_OK);
 	for (int i = 0; i < 3; i++)
@@ -315,7 +317,8 @@ scans_make_few_requests_and_jumps_read_little(void **state)
 	(void)state;
 	builder_finish(&builder, 2, 0);
 	file = open_built();
-	assert_int_equal(lnc_column_reader_open(&ctx, arena, file, 0, &field, &reader), LNC_OK);
+	assert_int_equal(lnc_column_reader_open(&ctx, arena, file, 0, (const LncField *[]){&field}, 1, &reader),
+					 LNC_OK);
 	lnc_store_stats(store, &before);
 	for (uint64_t first = 0; first < rows; first += 4096)
 	{
@@ -361,15 +364,16 @@ text_must_be_utf8_without_nul(void **state)
 	builder_text_page(&builder, builder_column(&builder), 2, halves);
 	builder_finish(&builder, 2, 0);
 	file = open_built();
-	assert_int_equal(lnc_column_reader_open(&ctx, arena, file, 0, &text, &reader), LNC_OK);
+	assert_int_equal(lnc_column_reader_open(&ctx, arena, file, 0, (const LncField *[]){&text}, 1, &reader), LNC_OK);
 	assert_int_equal(lnc_column_reader_read(&ctx, reader, arena, 0, 2, &column), LNC_OK);
 	assert_int_equal(lnc_column_reader_read(&ctx, reader, arena, 1, 2, &column), LNC_CORRUPT);
 	assert_non_null(strstr(ctx.error.message, "row 2 "));
 	assert_non_null(strstr(ctx.error.detail, "data/f.lance"));
-	assert_int_equal(lnc_column_reader_open(&ctx, arena, file, 0, &binary, &reader), LNC_OK);
+	assert_int_equal(lnc_column_reader_open(&ctx, arena, file, 0, (const LncField *[]){&binary}, 1, &reader),
+					 LNC_OK);
 	assert_int_equal(lnc_column_reader_read(&ctx, reader, arena, 0, 3, &column), LNC_OK);
 	/* Valid as a whole is not enough: a character may not be split over two values. */
-	assert_int_equal(lnc_column_reader_open(&ctx, arena, file, 1, &text, &reader), LNC_OK);
+	assert_int_equal(lnc_column_reader_open(&ctx, arena, file, 1, (const LncField *[]){&text}, 1, &reader), LNC_OK);
 	assert_int_equal(lnc_column_reader_read(&ctx, reader, arena, 0, 2, &column), LNC_CORRUPT);
 	assert_non_null(strstr(ctx.error.message, "row 0 "));
 }
@@ -387,7 +391,8 @@ encodings_may_be_stored_elsewhere(void **state)
 	builder.columns[0].indirect = true;
 	builder_finish(&builder, 2, 0);
 	file = open_built();
-	assert_int_equal(lnc_column_reader_open(&ctx, arena, file, 0, &field, &reader), LNC_OK);
+	assert_int_equal(lnc_column_reader_open(&ctx, arena, file, 0, (const LncField *[]){&field}, 1, &reader),
+					 LNC_OK);
 	assert_int_equal(lnc_column_reader_read(&ctx, reader, arena, 0, rows, &column), LNC_OK);
 	assert_int_equal(int64_at(&column, (int64_t)rows - 1), rows - 1);
 }
@@ -407,10 +412,12 @@ foreign_encodings_are_refused_by_name(void **state)
 	builder.columns[1].blob = true;
 	builder_finish(&builder, 2, 0);
 	file = open_built();
-	assert_int_equal(lnc_column_reader_open(&ctx, arena, file, 0, &field, &reader), LNC_OK);
+	assert_int_equal(lnc_column_reader_open(&ctx, arena, file, 0, (const LncField *[]){&field}, 1, &reader),
+					 LNC_OK);
 	assert_int_equal(lnc_column_reader_read(&ctx, reader, arena, 0, 1, &column), LNC_UNSUPPORTED);
 	assert_non_null(strstr(ctx.error.message, "PlanarLayout"));
-	assert_int_equal(lnc_column_reader_open(&ctx, arena, file, 1, &field, &reader), LNC_UNSUPPORTED);
+	assert_int_equal(lnc_column_reader_open(&ctx, arena, file, 1, (const LncField *[]){&field}, 1, &reader),
+					 LNC_UNSUPPORTED);
 	assert_non_null(strstr(ctx.error.message, "blob"));
 }
 
@@ -449,7 +456,8 @@ damaged_bytes_never_crash(void **state)
 					uint64_t rows;
 
 					if (lnc_file_column_rows(&ctx, file, c, &rows) != LNC_OK ||
-						lnc_column_reader_open(&ctx, scratch, file, c, &fields[c], &reader) != LNC_OK ||
+						lnc_column_reader_open(&ctx, scratch, file, c, (const LncField *[]){&fields[c]}, 1,
+											   &reader) != LNC_OK ||
 						lnc_column_reader_read(&ctx, reader, scratch, 0, rows < 1000 ? rows : 1000, &column) !=
 							LNC_OK)
 						failures++;

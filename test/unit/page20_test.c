@@ -202,7 +202,8 @@ static LncCode
 open_page(const char *logical, uint64_t nrows, const Encoding *root, LncPage **page)
 {
 	LncField *field = zeroed(sizeof(*field));
-	LncPageSpec spec = {.source = &source, .field = field, .nrows = nrows};
+	const LncField *path = field;
+	LncPageSpec spec = {.source = &source, .path = &path, .npath = 1, .nrows = nrows};
 	size_t size = protobuf_c_message_get_packed_size(&root->base);
 	uint8_t *packed = zeroed(size + 1);
 

@@ -89,6 +89,7 @@ static LncCode
 open_page(const char *logical, uint64_t nrows, LncPage **page)
 {
 	LncField *field;
+	const LncField **path;
 	LncPageSpec spec = {.source = &memory.source, .nrows = nrows, .file_minor = 1};
 	uint8_t *bytes;
 	size_t size = lance__encodings21__page_layout__get_packed_size(&layout);
@@ -98,7 +99,10 @@ open_page(const char *logical, uint64_t nrows, LncPage **page)
 	assert_int_equal(lnc_arena_alloc(&ctx, arena, size, (void **)&bytes), LNC_OK);
 	lance__encodings21__page_layout__pack(&layout, bytes);
 	spec.encoding = (LncSlice){bytes, size};
-	spec.field = field;
+	assert_int_equal(LNC_NEW(&ctx, arena, &path, 1), LNC_OK);
+	path[0] = field;
+	spec.path = path;
+	spec.npath = 1;
 	return lnc_page21_open(&ctx, arena, &spec, page);
 }
 
