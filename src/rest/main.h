@@ -13,7 +13,7 @@ extern PGDLLEXPORT void lance_cleanup_worker_main(Datum number) pg_attribute_nor
  * Signals, connection, settings; number is the worker's own. False: the served database is missing, and the worker is
  * connected to none.
  */
-extern bool lance_rest_start_worker(int number, const char *application_name);
+extern bool lance_rest_start_worker(int number, const char *name);
 
 /* For a worker that is connected to none: end the process, to be started again, once the database is there. */
 extern void lance_rest_end_if_database_exists(void);

@@ -152,7 +152,7 @@ const LanceRoute lance_rest_routes[] = {
 	REFUSED("RefreshMaterializedView", "POST", "/v1/materialized_view/{id}/refresh", JSON),
 	REFUSED("DescribeTransaction", "POST", "/v1/transaction/{id}/describe", JSON),
 	REFUSED("AlterTransaction", "POST", "/v1/transaction/{id}/alter", JSON),
-	{NULL},
+	{0},
 };
 
 typedef struct Segment

@@ -155,7 +155,7 @@ lance_rest_end_if_database_exists(void)
 }
 
 bool
-lance_rest_start_worker(int number, const char *application_name)
+lance_rest_start_worker(int number, const char *name)
 {
 	bool connected;
 
@@ -163,7 +163,7 @@ lance_rest_start_worker(int number, const char *application_name)
 	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	BackgroundWorkerUnblockSignals();
 	connected = connect_or_wait(number);
-	SetConfigOption("application_name", application_name, PGC_USERSET, PGC_S_SESSION);
+	SetConfigOption("application_name", name, PGC_USERSET, PGC_S_SESSION);
 	SetConfigOption("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION);
 	pgstat_report_activity(STATE_IDLE, NULL);
 	return connected;

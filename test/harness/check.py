@@ -60,6 +60,10 @@ def sweep(state):
             shutil.rmtree(os.path.join(state, name), ignore_errors=True)
 
 
+def needs_store(a):
+    return bool(a.suites & {"s3", "unit"})
+
+
 def prepare(s, a):
     """Build, client environments and the S3 server, side by side."""
     def build():
@@ -73,14 +77,14 @@ def prepare(s, a):
     def s3():
         stores.find_versitygw(s.log("s3"), build=True) or machine.venv("moto", stores.MOTO, s.log("s3"))
 
-    tasks = [build] + ([clients] if a.suites & {"clients", "s3", "append", "crash", "tap"} else []) + (
-        [s3] if "s3" in a.suites else [])
+    tasks = [build] + ([clients] if a.suites - {"static", "regress"} else []) + (
+        [s3] if needs_store(a) else [])
     with concurrent.futures.ThreadPoolExecutor(len(tasks)) as pool:
         done = [pool.submit(t) for t in tasks]
         for f in done:
             f.result()
     s.copy_tree()
-    if "s3" in a.suites:
+    if needs_store(a):
         s.store = stores.Store(os.path.join(s.home, "s3"), s.log("s3"), s.pythons["new"])
         say("S3 server: %s" % s.store.name)
 

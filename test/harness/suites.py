@@ -86,10 +86,10 @@ def count_tap(result, label, status, text, needs_plan=True):
         m = re.match(r"(not )?ok\b(?:\s+\d+)?\s*-?\s*(.*)", line)
         if m:
             points += 1
-            if m[1]:
-                result.bad("%s: %s" % (label, m[2]))
-            elif re.search(r"# (SKIP)", m[2], re.I):
+            if re.search(r"# SKIP", m[2], re.I):  # cmocka writes "not ok" before it
                 result.skipped += 1
+            elif m[1]:
+                result.bad("%s: %s" % (label, m[2]))
             else:
                 result.ok()
         m = re.match(r"1\.\.(\d+)", line)
@@ -128,7 +128,10 @@ def unit(s, r):
     names = sorted(n for n in os.listdir(os.path.join(ROOT, "test", "unit")) if n.endswith("_test.c"))
     for name in names:
         program = os.path.join(ROOT, "build", "unit", name[:-2])
-        status, text = execute(r.log, [program], env={"CMOCKA_MESSAGE_OUTPUT": "TAP"}, timeout=300)
+        env = {"CMOCKA_MESSAGE_OUTPUT": "TAP", **(s.store.environment() if s.store else {})}
+        if s.store and not s.store.checks_signatures:
+            env["LANCE_TEST_S3_OPEN"] = "1"
+        status, text = execute(r.log, [program], env=env, timeout=300)
         count_tap(r, name[:-2], status, text)
 
 
