@@ -8,6 +8,7 @@
 #define LNC_DATASET_DATASET_H
 
 #include "base/arena.h"
+#include "base/bytes.h"
 #include "column/type.h"
 #include "dataset/versions.h"
 #include "storage/storage.h"
@@ -43,6 +44,10 @@ typedef struct LncFragment
 	uint64_t deleted_rows; /* as the manifest states; 0 may mean unknown */
 	bool deletion_has_base;
 	uint32_t deletion_base_id;
+	/* Sequences as stored, see row_ids.h; data is NULL where the manifest has none. */
+	LncSlice row_ids;
+	LncSlice created_versions;
+	LncSlice updated_versions;
 } LncFragment;
 
 typedef struct LncBasePath

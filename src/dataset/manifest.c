@@ -165,6 +165,34 @@ convert_deletion(LncContext *ctx, const Lance__Table__DeletionFile *message, Lnc
 	return LNC_OK;
 }
 
+/* Bytes that are there, though they may be none, keep a pointer. */
+static LncCode
+copy_sequence(LncContext *ctx, LncArena *arena, bool present, const ProtobufCBinaryData *bytes, LncSlice *out)
+{
+	void *copy;
+
+	if (!present)
+		return LNC_OK;
+	LNC_TRY(lnc_arena_alloc(ctx, arena, bytes->len, &copy));
+	if (bytes->len > 0)
+		memcpy(copy, bytes->data, bytes->len);
+	out->data = copy;
+	out->size = bytes->len;
+	return LNC_OK;
+}
+
+static LncCode
+copy_sequences(LncContext *ctx, LncArena *arena, const Lance__Table__DataFragment *message, LncFragment *fragment)
+{
+	LNC_TRY(copy_sequence(
+		ctx, arena, message->row_id_sequence_case == LANCE__TABLE__DATA_FRAGMENT__ROW_ID_SEQUENCE_INLINE_ROW_IDS,
+		&message->inline_row_ids, &fragment->row_ids));
+	LNC_TRY(copy_sequence(ctx, arena, message->created_versions_presence_case != 0,
+						  &message->inline_created_at_versions, &fragment->created_versions));
+	return copy_sequence(ctx, arena, message->updated_versions_presence_case != 0,
+						 &message->inline_last_updated_at_versions, &fragment->updated_versions);
+}
+
 static LncCode
 convert_fragment(LncContext *ctx, LncArena *arena, const Lance__Table__DataFragment *message, LncFragment *fragment)
 {
@@ -194,6 +222,7 @@ convert_fragment(LncContext *ctx, LncArena *arena, const Lance__Table__DataFragm
 		LNC_TRY(convert_file(ctx, arena, message->files[i], &files[i]));
 	fragment->nfiles = (int32_t)message->n_files;
 	fragment->files = files;
+	LNC_TRY(copy_sequences(ctx, arena, message, fragment));
 	if (message->deletion_file != NULL)
 		LNC_TRY(convert_deletion(ctx, message->deletion_file, fragment));
 	return LNC_OK;

@@ -35,6 +35,7 @@ struct LncScan
 	const LncDataset *dataset; /* borrowed */
 	int32_t ncolumns;
 	int32_t *columns; /* indexes of top-level fields */
+	uint32_t system_columns;
 	int64_t batch_rows;
 
 	LncArena *fragment_arena; /* files, readers and deletions of the fragment at hand */
@@ -44,8 +45,9 @@ struct LncScan
 	const LncFragment *fragment; /* at hand; NULL between fragments */
 	uint64_t row;                /* the first not yet looked at */
 	LncDeletions deletions;
-	size_t next_deletion;  /* the first range that may reach row or beyond */
-	ColumnSource *sources; /* array of ncolumns, in fragment_arena */
+	size_t next_deletion;    /* the first range that may reach row or beyond */
+	ColumnSource *sources;   /* array of ncolumns, in fragment_arena */
+	LncSystemSource *system; /* NULL where no system column is wanted */
 	LncScanStats stats;
 };
 
@@ -95,6 +97,7 @@ lnc_scan_open(LncContext *ctx, LncArena *arena, const LncDataset *dataset, const
 	LNC_TRY(LNC_NEW(ctx, arena, &scan->columns, spec->ncolumns));
 	scan->dataset = dataset;
 	scan->ncolumns = spec->ncolumns;
+	scan->system_columns = spec->system_columns & LNC_SYSTEM_ALL;
 	scan->batch_rows = spec->batch_rows == 0 ? DEFAULT_BATCH_ROWS : spec->batch_rows;
 	for (int32_t i = 0; i < spec->ncolumns; i++)
 	{
@@ -177,6 +180,9 @@ open_sources(LncContext *ctx, LncScan *scan)
 	LncFile **files;
 
 	LNC_TRY(lnc_deletion_read(ctx, scan->fragment_arena, scan->dataset, fragment, &scan->deletions));
+	if (scan->system_columns != 0)
+		LNC_TRY(lnc_system_source_open(ctx, scan->fragment_arena, scan->dataset, fragment, scan->system_columns,
+									   &scan->system));
 	LNC_TRY(LNC_NEW(ctx, scan->fragment_arena, &files, fragment->nfiles));
 	LNC_TRY(LNC_NEW(ctx, scan->fragment_arena, &scan->sources, scan->ncolumns));
 	for (int32_t i = 0; i < scan->ncolumns; i++)
@@ -258,7 +264,7 @@ next_window(LncContext *ctx, LncScan *scan, Window *window)
 	}
 	window->count = stop - window->first;
 	window->live = (int64_t)(window->count - dead);
-	if (dead > 0 && scan->ncolumns > 0)
+	if (dead > 0 && (scan->ncolumns > 0 || scan->system_columns != 0))
 	{
 		uint64_t row = window->first;
 		int64_t n = 0;
@@ -330,11 +336,14 @@ lnc_scan_next(LncContext *ctx, LncScan *scan, const LncBatch **out)
 		scan->fragment = NULL;
 	}
 	LNC_TRY(LNC_NEW(ctx, scan->batch_arena, &batch, 1));
-	LNC_TRY(LNC_NEW(ctx, scan->batch_arena, &batch->columns, scan->ncolumns));
 	batch->length = window.live;
-	batch->ncolumns = scan->ncolumns;
+	batch->ncolumns = scan->ncolumns + __builtin_popcount(scan->system_columns);
+	LNC_TRY(LNC_NEW(ctx, scan->batch_arena, &batch->columns, batch->ncolumns));
 	for (int32_t i = 0; i < scan->ncolumns; i++)
 		LNC_TRY(read_column(ctx, scan, i, &window, &batch->columns[i]));
+	if (scan->system_columns != 0)
+		LNC_TRY(lnc_system_source_read(ctx, scan->batch_arena, scan->system, window.first, window.count,
+									   window.live, window.indices, &batch->columns[scan->ncolumns]));
 	scan->stats.batches++;
 	scan->stats.rows += (uint64_t)window.live;
 	*out = batch;

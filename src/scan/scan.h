@@ -7,15 +7,17 @@
 
 #include "column/column.h"
 #include "dataset/dataset.h"
+#include "scan/system_columns.h"
 
 typedef struct LncScan LncScan;
 
 /* Zero-initialise, then set what is needed. Borrowed until lnc_scan_open returns. */
 typedef struct LncScanSpec
 {
-	int32_t ncolumns;       /* 0: rows are only counted; batches carry their length alone */
-	const int32_t *columns; /* indexes of top-level fields of dataset->schema, any order, no duplicates */
-	int64_t batch_rows;     /* upper bound of rows a batch; 0: 4096 */
+	int32_t ncolumns;        /* 0: rows are only counted; batches carry their length and system columns alone */
+	const int32_t *columns;  /* indexes of top-level fields of dataset->schema, any order, no duplicates */
+	uint32_t system_columns; /* set of LncSystemColumn, appended to the columns */
+	int64_t batch_rows;      /* upper bound of rows a batch; 0: 4096 */
 } LncScanSpec;
 
 /* Numbers for EXPLAIN ANALYZE. */
@@ -35,7 +37,7 @@ extern LncCode lnc_scan_open(LncContext *ctx, LncArena *arena, const LncDataset 
 							 LncScan **out) LNC_MUST_CHECK;
 
 /*
- * The next batch, or *out = NULL at the end. Columns come in the order of the spec. The batch lives in an arena of
+ * The next batch, or *out = NULL at the end. Columns come in the order of the spec, system columns behind them. The batch lives in an arena of
  * the scan's own until the next call of next or rewind.
  */
 extern LncCode lnc_scan_next(LncContext *ctx, LncScan *scan, const LncBatch **out) LNC_MUST_CHECK;
