@@ -96,7 +96,7 @@ $(BUILD)/unit/%_test: $(BUILD)/san/test/unit/%_test.o $(UNIT_HELPERS) $(BUILD)/s
 	$(CC) $(SAN) $^ -lcmocka $(LIB_LIBS) -lm -o $@
 
 .PRECIOUS: $(BUILD)/san/%.o $(BUILD)/fuzzobj/%.o $(BUILD)/gen/proto/%.pb-c.c $(BUILD)/gen/proto/%.pb-c.h
--include $(wildcard $(SAN_OBJS:.o=.d) $(UNIT_TESTS:$(BUILD)/unit/%=$(BUILD)/san/test/unit/%.d))
+-include $(wildcard $(SAN_OBJS:.o=.d) $(UNIT_HELPERS:.o=.d) $(UNIT_TESTS:$(BUILD)/unit/%=$(BUILD)/san/test/unit/%.d))
 
 unit: $(UNIT_TESTS)
 	@set -e; for t in $^; do echo "# $$t"; $$t; done
