@@ -22,9 +22,6 @@ static const LncType raw_u16 = {.kind = LNC_TYPE_UINT16, .logical = "uint16"};
 static const LncType raw_u32 = {.kind = LNC_TYPE_UINT32, .logical = "uint32"};
 static const LncType raw_u64 = {.kind = LNC_TYPE_UINT64, .logical = "uint64"};
 
-static LncCode open_node(LncContext *ctx, LncPage20 *page, const ArrayEncoding *encoding, const LncType *type,
-						 uint64_t nvalues, LncNode20 **out) LNC_MUST_CHECK;
-
 /* ---- small checks ---- */
 
 static LncCode
@@ -157,8 +154,8 @@ open_nullable(LncContext *ctx, LncPage20 *page, const Lance__Encodings20__Nullab
 	{
 		case LANCE__ENCODINGS20__NULLABLE__NULLABILITY_SOME_NULLS:
 			node->kind = LNC_NODE20_NULLABLE;
-			LNC_TRY(open_node(ctx, page, nullable->some_nulls->validity, &raw_bool, node->nvalues, &node->first));
-			return open_node(ctx, page, nullable->some_nulls->values, node->type, node->nvalues, &node->second);
+			LNC_TRY(lnc_node20_open(ctx, page, nullable->some_nulls->validity, &raw_bool, node->nvalues, &node->first));
+			return lnc_node20_open(ctx, page, nullable->some_nulls->values, node->type, node->nvalues, &node->second);
 		case LANCE__ENCODINGS20__NULLABLE__NULLABILITY_ALL_NULLS:
 			node->kind = LNC_NODE20_ALL_NULLS;
 			return LNC_OK;
@@ -180,7 +177,7 @@ open_fixed_list(LncContext *ctx, LncPage20 *page, const Lance__Encodings20__Fixe
 						node->type->logical);
 	if (lnc_mul_overflow(node->nvalues, (uint64_t)list->dimension, &nitems) || nitems > INT64_MAX)
 		return lnc_fail(ctx, LNC_CORRUPT, "the page holds too many items");
-	return open_node(ctx, page, list->items, &node->type->children[0].type, nitems, &node->first);
+	return lnc_node20_open(ctx, page, list->items, &node->type->children[0].type, nitems, &node->first);
 }
 
 static LncCode
@@ -190,8 +187,8 @@ open_binary(LncContext *ctx, LncPage20 *page, const Lance__Encodings20__Binary *
 	node->null_adjustment = binary->null_adjustment;
 	if (!lnc_type_is_variable(node->type))
 		return not_for_type(ctx, "binary", node->type);
-	LNC_TRY(open_node(ctx, page, binary->indices, &raw_u64, node->nvalues, &node->first));
-	return open_node(ctx, page, binary->bytes, &raw_u8, LNC_NODE20_UNCOUNTED, &node->second);
+	LNC_TRY(lnc_node20_open(ctx, page, binary->indices, &raw_u64, node->nvalues, &node->first));
+	return lnc_node20_open(ctx, page, binary->bytes, &raw_u8, LNC_NODE20_UNCOUNTED, &node->second);
 }
 
 static LncCode
@@ -221,8 +218,8 @@ open_dictionary(LncContext *ctx, LncPage20 *page, const Lance__Encodings20__Dict
 		node->type = &node->type->children[0].type;
 	else
 		node->zero_is_null = true;
-	LNC_TRY(open_node(ctx, page, dictionary->indices, index_type, node->nvalues, &node->first));
-	return open_node(ctx, page, dictionary->items, node->type, dictionary->num_dictionary_items, &node->second);
+	LNC_TRY(lnc_node20_open(ctx, page, dictionary->indices, index_type, node->nvalues, &node->first));
+	return lnc_node20_open(ctx, page, dictionary->items, node->type, dictionary->num_dictionary_items, &node->second);
 }
 
 static LncCode
@@ -236,7 +233,7 @@ open_fsst(LncContext *ctx, LncPage20 *page, const Lance__Encodings20__Fsst *fsst
 		return not_for_type(ctx, "FSST", node->type);
 	LNC_TRY(LNC_NEW(ctx, page->arena, &node->fsst, 1));
 	LNC_TRY(lnc_fsst_open(ctx, table, node->fsst));
-	LNC_TRY(open_node(ctx, page, fsst->binary, node->type, node->nvalues, &node->first));
+	LNC_TRY(lnc_node20_open(ctx, page, fsst->binary, node->type, node->nvalues, &node->first));
 	coded = node->first;
 	while (coded->kind == LNC_NODE20_NULLABLE)
 		coded = coded->second;
@@ -269,11 +266,11 @@ open_fixed_binary(LncContext *ctx, LncPage20 *page, const Lance__Encodings20__Fi
 		wide->kind = LNC_TYPE_FIXED_BINARY;
 		wide->logical = "fixed_size_binary";
 		wide->list_size = (int32_t)node->width;
-		return open_node(ctx, page, binary->bytes, wide, node->nvalues, &node->first);
+		return lnc_node20_open(ctx, page, binary->bytes, wide, node->nvalues, &node->first);
 	}
 	if (lnc_mul_overflow(node->nvalues, node->width, &nbytes) || nbytes > INT64_MAX)
 		return lnc_fail(ctx, LNC_CORRUPT, "the page holds too many bytes");
-	return open_node(ctx, page, binary->bytes, &raw_u8, nbytes, &node->first);
+	return lnc_node20_open(ctx, page, binary->bytes, &raw_u8, nbytes, &node->first);
 }
 
 /* Both forms of bit-packing: stored bits per value within those of the type, buffer long enough. */
@@ -323,16 +320,80 @@ open_constant(LncContext *ctx, const Lance__Encodings20__Constant *constant, Lnc
 	return LNC_OK;
 }
 
-/* ---- the tree ---- */
+/* ---- packed structs ---- */
+
+/*
+ * The encoding of a packed field says nothing but how wide its values are: check that it says what the type says, and
+ * add the bytes of one value to *width.
+ */
+static LncCode
+check_packed(LncContext *ctx, const ArrayEncoding *encoding, const LncType *type, uint64_t *width)
+{
+	encoding = without_no_nulls(encoding);
+	if (encoding == NULL)
+		return lnc_fail(ctx, LNC_CORRUPT, "an array encoding is missing");
+	if (type->kind == LNC_TYPE_STRUCT &&
+		encoding->array_encoding_case == LANCE__ENCODINGS20__ARRAY_ENCODING__ARRAY_ENCODING_PACKED_STRUCT)
+	{
+		if (encoding->packed_struct->n_inner != (size_t)type->nchildren)
+			return lnc_fail(ctx, LNC_CORRUPT, "a packed struct of %d fields is stored as %zu", (int)type->nchildren,
+							encoding->packed_struct->n_inner);
+		for (int32_t i = 0; i < type->nchildren; i++)
+			LNC_TRY(check_packed(ctx, encoding->packed_struct->inner[i], &type->children[i].type, width));
+		return LNC_OK;
+	}
+	if (lnc_add_overflow(*width, lnc_type_width(type), width))
+		return lnc_fail(ctx, LNC_CORRUPT, "the fields of a packed struct are too wide");
+	while (type->kind == LNC_TYPE_FIXED_LIST &&
+		   encoding->array_encoding_case == LANCE__ENCODINGS20__ARRAY_ENCODING__ARRAY_ENCODING_FIXED_SIZE_LIST)
+	{
+		if (encoding->fixed_size_list->dimension != (uint32_t)type->list_size)
+			return not_for_type(ctx, "fixed-size list", type);
+		type = &type->children[0].type;
+		encoding = without_no_nulls(encoding->fixed_size_list->items);
+		if (encoding == NULL)
+			return lnc_fail(ctx, LNC_CORRUPT, "an array encoding is missing");
+	}
+	if (encoding->array_encoding_case != LANCE__ENCODINGS20__ARRAY_ENCODING__ARRAY_ENCODING_FLAT ||
+		type->kind == LNC_TYPE_BOOL || !lnc_type_is_fixed(type))
+		return lnc_fail(ctx, LNC_UNSUPPORTED, "packed fields of type \"%.200s\" are read in flat encoding only",
+						type->logical != NULL ? type->logical : "unknown");
+	if (type->kind == LNC_TYPE_FIXED_LIST || encoding->flat->bits_per_value != bits_of_type(type))
+		return not_for_type(ctx, "flat", type);
+	if (encoding->flat->compression != NULL && strcmp(encoding->flat->compression->scheme, "none") != 0)
+		return lnc_fail(ctx, LNC_UNSUPPORTED, "compressed fields of packed structs are not read");
+	return LNC_OK;
+}
 
 static LncCode
-open_node(LncContext *ctx, LncPage20 *page, const ArrayEncoding *encoding, const LncType *type, uint64_t nvalues,
-		  LncNode20 **out)
+open_packed(LncContext *ctx, LncPage20 *page, const Lance__Encodings20__PackedStruct *packed, LncNode20 *node)
 {
+	uint64_t bytes;
+	bool overflow;
+
+	node->kind = LNC_NODE20_PACKED_STRUCT;
+	if (node->type->kind != LNC_TYPE_STRUCT)
+		return not_for_type(ctx, "packed struct", node->type);
+	if (packed->n_inner != (size_t)node->type->nchildren || packed->n_inner == 0)
+		return lnc_fail(ctx, LNC_CORRUPT, "a packed struct of %d fields is stored as %zu",
+						(int)node->type->nchildren, packed->n_inner);
+	for (size_t i = 0; i < packed->n_inner; i++)
+		LNC_TRY(check_packed(ctx, packed->inner[i], &node->type->children[i].type, &node->width));
+	LNC_TRY(check_buffer(ctx, page, packed->buffer, node));
+	overflow = lnc_mul_overflow(node->nvalues, node->width, &bytes);
+	return check_size(ctx, page, node, overflow, bytes);
+}
+
+/* ---- the tree ---- */
+
+LncCode
+lnc_node20_open(LncContext *ctx, LncPage20 *page, const void *message, const LncType *type, uint64_t nvalues,
+				LncNode20 **out)
+{
+	/* The message's nesting, and with it this recursion, was bounded when it was unpacked. */
+	const ArrayEncoding *encoding = without_no_nulls(message);
 	LncNode20 *node;
 
-	/* The message's nesting, and with it this recursion, was bounded when it was unpacked. */
-	encoding = without_no_nulls(encoding);
 	if (encoding == NULL)
 		return lnc_fail(ctx, LNC_CORRUPT, "an array encoding is missing");
 	if (nvalues == LNC_NODE20_UNCOUNTED &&
@@ -370,14 +431,32 @@ open_node(LncContext *ctx, LncPage20 *page, const ArrayEncoding *encoding, const
 		case LANCE__ENCODINGS20__ARRAY_ENCODING__ARRAY_ENCODING_CONSTANT:
 			return open_constant(ctx, encoding->constant, node);
 		case LANCE__ENCODINGS20__ARRAY_ENCODING__ARRAY_ENCODING_LIST:
-			return lnc_fail(ctx, LNC_UNSUPPORTED, "list encoding of file version 2.0 is not read");
+			return lnc_fail(ctx, LNC_UNSUPPORTED, "list encoding is read for columns of lists only, not for \"%.200s\"",
+							type->logical != NULL ? type->logical : "unknown");
 		case LANCE__ENCODINGS20__ARRAY_ENCODING__ARRAY_ENCODING_STRUCT_HEADER:
-			return lnc_fail(ctx, LNC_UNSUPPORTED, "struct encoding of file version 2.0 is not read");
+			return lnc_fail(ctx, LNC_CORRUPT, "a struct header has no values");
 		case LANCE__ENCODINGS20__ARRAY_ENCODING__ARRAY_ENCODING_PACKED_STRUCT:
-			return lnc_fail(ctx, LNC_UNSUPPORTED, "packed struct encoding of file version 2.0 is not read");
+			return open_packed(ctx, page, encoding->packed_struct, node);
 		default:
 			return lnc_fail(ctx, LNC_UNSUPPORTED, "the page has an array encoding that is not known");
 	}
+}
+
+LncCode
+lnc_page20_is_packed(LncContext *ctx, LncArena *arena, LncSlice encoding, bool *packed)
+{
+	ProtobufCMessage *message;
+	const ArrayEncoding *array;
+
+	LNC_TRY(lnc_proto_unpack(ctx, arena, &lance__encodings20__array_encoding__descriptor, encoding, "page encoding",
+							 &message));
+	array = without_no_nulls((const ArrayEncoding *)message);
+	*packed = array != NULL &&
+			  array->array_encoding_case == LANCE__ENCODINGS20__ARRAY_ENCODING__ARRAY_ENCODING_PACKED_STRUCT;
+	if (!*packed && (array == NULL || array->array_encoding_case !=
+										  LANCE__ENCODINGS20__ARRAY_ENCODING__ARRAY_ENCODING_STRUCT_HEADER))
+		return lnc_fail(ctx, LNC_CORRUPT, "a page of a struct's column is neither a header nor packed");
+	return LNC_OK;
 }
 
 /* What inspection shows: the encoding of the values, below NULLs and fixed-size lists. */
@@ -394,6 +473,7 @@ layout_name(const LncNode20 *node)
 		[LNC_NODE20_BITPACKED] = "bit-packed",
 		[LNC_NODE20_BITPACKED_BLOCKS] = "bit-packed",
 		[LNC_NODE20_CONSTANT] = "constant",
+		[LNC_NODE20_PACKED_STRUCT] = "packed struct",
 	};
 
 	while (node->kind == LNC_NODE20_NULLABLE || node->kind == LNC_NODE20_FIXED_LIST)
@@ -417,14 +497,13 @@ decode_page(LncContext *ctx, LncPage *base, LncArena *arena, uint64_t first, uin
 LncCode
 lnc_page20_open(LncContext *ctx, LncArena *arena, const LncPageSpec *spec, LncPage **out)
 {
+	const LncField *field = spec->path[spec->npath - 1];
 	LncPage20 *page;
 	ProtobufCMessage *message;
 
-	if (spec->path[spec->npath - 1]->type.kind == LNC_TYPE_UNKNOWN)
+	if (field->type.kind == LNC_TYPE_UNKNOWN)
 		return lnc_fail(ctx, LNC_UNSUPPORTED, "columns of type \"%.200s\" are not read",
-						spec->path[spec->npath - 1]->type.logical != NULL
-							? spec->path[spec->npath - 1]->type.logical
-							: "unknown");
+						field->type.logical != NULL ? field->type.logical : "unknown");
 	if (spec->nrows > INT64_MAX)
 		return lnc_fail(ctx, LNC_CORRUPT, "the page holds too many rows");
 	LNC_TRY(LNC_NEW(ctx, arena, &page, 1));
@@ -432,8 +511,7 @@ lnc_page20_open(LncContext *ctx, LncArena *arena, const LncPageSpec *spec, LncPa
 	page->source = spec->source;
 	LNC_TRY(lnc_proto_unpack(ctx, arena, &lance__encodings20__array_encoding__descriptor, spec->encoding,
 							 "page encoding", &message));
-	LNC_TRY(open_node(ctx, page, (const ArrayEncoding *)message, &spec->path[spec->npath - 1]->type, spec->nrows,
-					  &page->root));
+	LNC_TRY(lnc_node20_open(ctx, page, message, &field->type, spec->nrows, &page->root));
 	page->base.nrows = spec->nrows;
 	page->base.layout = layout_name(page->root);
 	page->base.decode = decode_page;

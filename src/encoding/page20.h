@@ -16,6 +16,9 @@
  *	bitpacked			-					values of W bits, one stream, lowest bit first
  *	bitpacked non-neg	-					blocks of 1024 values, bitpack.h
  *	constant			-					-		the one value
+ *	packed struct		-					own		the fields of a row next to each other, rows one after the other
+ *
+ * A page of lists is no such tree: it gives ends of lists, list20.h. A page of a struct's header holds nothing.
  *
  * Source of the facts: format.md section 7.
  */
@@ -46,7 +49,8 @@ typedef struct LncNode20
 		LNC_NODE20_FIXED_BINARY,
 		LNC_NODE20_BITPACKED,
 		LNC_NODE20_BITPACKED_BLOCKS,
-		LNC_NODE20_CONSTANT
+		LNC_NODE20_CONSTANT,
+		LNC_NODE20_PACKED_STRUCT
 	} kind;
 	const LncType *type;     /* of the node's values; a dictionary type stands for its value type */
 	uint64_t nvalues;        /* or LNC_NODE20_UNCOUNTED */
@@ -63,7 +67,7 @@ typedef struct LncNode20
 	LncSlice plain; /* once decompressed; in the page's arena */
 
 	uint64_t null_adjustment; /* binary */
-	uint64_t width;           /* fixed-size binary: bytes of a value */
+	uint64_t width;           /* fixed-size binary: bytes of a value; packed struct: of a row */
 	LncSlice constant;
 	LncFsst *fsst;
 	bool zero_is_null; /* dictionary of a plain type */
@@ -79,6 +83,14 @@ typedef struct LncPage20
 	LncGeneral *general; /* made when first needed */
 	LncNode20 *root;
 } LncPage20;
+
+/* Make the node of an encoding (a message ArrayEncoding) for nvalues values of type, with all below it. */
+extern LncCode lnc_node20_open(LncContext *ctx, LncPage20 *page, const void *encoding, const LncType *type,
+							   uint64_t nvalues, LncNode20 **out) LNC_MUST_CHECK;
+
+/* Whether the page of a struct's column holds packed values, rather than being a mere header. */
+extern LncCode lnc_page20_is_packed(LncContext *ctx, LncArena *arena, LncSlice encoding,
+									bool *packed) LNC_MUST_CHECK;
 
 /* Values [first, first + count) of the node, in arena. The caller keeps within the node's values. */
 extern LncCode lnc_node20_decode(LncContext *ctx, LncPage20 *page, LncNode20 *node, LncArena *arena, uint64_t first,

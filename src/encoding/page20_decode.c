@@ -354,6 +354,61 @@ decode_dictionary(LncContext *ctx, LncPage20 *page, LncNode20 *node, LncArena *a
 	return LNC_OK;
 }
 
+/* ---- packed structs ---- */
+
+/* Collect one field of count rows that lie stride bytes apart; *width becomes the bytes of one value. */
+static LncCode
+unpack_field(LncContext *ctx, LncArena *arena, const LncType *type, const uint8_t *bytes, uint64_t stride,
+			 uint64_t count, uint64_t *width, LncColumn *out)
+{
+	uint8_t *values;
+
+	memset(out, 0, sizeof(*out));
+	out->type = type;
+	out->length = (int64_t)count;
+	if (type->kind == LNC_TYPE_STRUCT)
+	{
+		*width = 0;
+		out->nchildren = type->nchildren;
+		LNC_TRY(LNC_NEW(ctx, arena, &out->children, type->nchildren));
+		for (int32_t i = 0; i < type->nchildren; i++)
+		{
+			uint64_t part;
+
+			LNC_TRY(unpack_field(ctx, arena, &type->children[i].type, bytes + *width, stride, count, &part,
+								 &out->children[i]));
+			*width += part;
+		}
+		return LNC_OK;
+	}
+	*width = lnc_type_width(type);
+	LNC_TRY(lnc_arena_alloc(ctx, arena, (size_t)(count * *width), (void **)&values));
+	for (uint64_t i = 0; i < count && *width > 0; i++)
+		memcpy(values + i * *width, bytes + i * stride, (size_t)*width);
+	for (; type->kind == LNC_TYPE_FIXED_LIST; out = out->children)
+	{
+		/* The items of all rows follow each other as the rows do. */
+		LNC_TRY(LNC_NEW(ctx, arena, &out->children, 1));
+		out->nchildren = 1;
+		out->children->length = out->length * type->list_size;
+		type = &type->children[0].type;
+		out->children->type = type;
+	}
+	out->values = values;
+	return LNC_OK;
+}
+
+static LncCode
+decode_packed(LncContext *ctx, LncPage20 *page, LncNode20 *node, LncArena *arena, uint64_t first, uint64_t count,
+			  LncColumn *out)
+{
+	const uint8_t *bytes;
+	uint64_t width;
+
+	LNC_TRY(read_bytes(ctx, page, node, arena, first * node->width, count * node->width, &bytes));
+	return unpack_field(ctx, arena, node->type, bytes, node->width, count, &width, out);
+}
+
 /* ---- the tree ---- */
 
 static LncCode
@@ -428,6 +483,8 @@ lnc_node20_decode(LncContext *ctx, LncPage20 *page, LncNode20 *node, LncArena *a
 			return decode_blocks(ctx, page, node, arena, first, count, out);
 		case LNC_NODE20_CONSTANT:
 			return decode_constant(ctx, node, arena, count, out);
+		case LNC_NODE20_PACKED_STRUCT:
+			return decode_packed(ctx, page, node, arena, first, count, out);
 	}
 	return lnc_fail(ctx, LNC_UNSUPPORTED, "the page has an array encoding that is not known");
 }

@@ -65,9 +65,8 @@ lnc_column_reader_open(LncContext *ctx, LncArena *arena, LncFile *file, uint32_t
 
 /* ---- pages ---- */
 
-/* The page that holds row; rows beyond the last page give npages. Empty pages hold none. */
-static uint32_t
-find_page(const FileColumn *column, uint64_t row)
+uint32_t
+lnc_file_find_page(const FileColumn *column, uint64_t row)
 {
 	uint32_t low = 0;
 	uint32_t high = column->npages;
@@ -84,54 +83,53 @@ find_page(const FileColumn *column, uint64_t row)
 	return low;
 }
 
-/* Take the message out of the google.protobuf.Any and choose the decoder by file version. */
-static LncCode
-open_encoding(LncContext *ctx, LncColumnReader *reader, LncSlice bytes, const FilePage *page)
+LncCode
+lnc_file_page_message(LncContext *ctx, LncArena *arena, const LncFile *file, const FilePage *page, LncSlice *out)
 {
-	const char *expected =
-		reader->file->minor == 0 ? "/lance.encodings.ArrayEncoding" : "/lance.encodings21.PageLayout";
-	LncPageSpec spec = {0};
+	const char *expected = file->minor == 0 ? "/lance.encodings.ArrayEncoding" : "/lance.encodings21.PageLayout";
+	LncSlice bytes = page->encoding;
 	ProtobufCMessage *message;
 	const Lance__File__V2__AnyMessage *any;
 
-	LNC_TRY(lnc_proto_unpack(ctx, reader->page_arena, &lance__file__v2__any_message__descriptor, bytes,
-							 "page encoding", &message));
+	if (page->indirect)
+	{
+		LncRange range = {page->encoding_offset, page->encoding_length};
+
+		LNC_TRY(lnc_store_read_ranges(ctx, file->store, arena, file->key, 1, &range, &bytes.data));
+		bytes.size = (size_t)range.length;
+	}
+	LNC_TRY(lnc_proto_unpack(ctx, arena, &lance__file__v2__any_message__descriptor, bytes, "page encoding",
+							 &message));
 	any = (const Lance__File__V2__AnyMessage *)message;
 	if (strcmp(any->type_url, expected) != 0)
 		return lnc_fail(ctx, LNC_UNSUPPORTED, "page encoding \"%.200s\" is not read in file version 2.%u",
-						any->type_url, reader->file->minor);
-	spec.encoding.data = any->value.data;
-	spec.encoding.size = any->value.len;
-	spec.source = lnc_page_reader_source(reader->page_reader);
-	spec.path = reader->path;
-	spec.npath = reader->npath;
-	spec.nrows = page->nrows;
-	spec.file_minor = reader->file->minor;
-	if (reader->file->minor == 0)
-		return lnc_page20_open(ctx, reader->page_arena, &spec, &reader->page);
-	return lnc_page21_open(ctx, reader->page_arena, &spec, &reader->page);
+						any->type_url, file->minor);
+	out->data = any->value.data;
+	out->size = any->value.len;
+	return LNC_OK;
 }
 
 static LncCode
 open_page(LncContext *ctx, LncColumnReader *reader, uint32_t number)
 {
 	const FilePage *page = &reader->column->pages[number];
-	LncSlice bytes = page->encoding;
+	LncPageSpec spec = {0};
 
 	if (reader->page != NULL && reader->page_number == number)
 		return LNC_OK;
 	reader->page = NULL;
 	lnc_arena_reset(reader->page_arena);
 	LNC_TRY(lnc_page_reader_open(ctx, reader->page_reader, page));
-	if (page->indirect)
-	{
-		LncRange range = {page->encoding_offset, page->encoding_length};
-
-		LNC_TRY(lnc_store_read_ranges(ctx, reader->file->store, reader->page_arena, reader->file->key, 1, &range,
-									  &bytes.data));
-		bytes.size = (size_t)range.length;
-	}
-	LNC_TRY(open_encoding(ctx, reader, bytes, page));
+	LNC_TRY(lnc_file_page_message(ctx, reader->page_arena, reader->file, page, &spec.encoding));
+	spec.source = lnc_page_reader_source(reader->page_reader);
+	spec.path = reader->path;
+	spec.npath = reader->npath;
+	spec.nrows = page->nrows;
+	spec.file_minor = reader->file->minor;
+	if (reader->file->minor == 0)
+		LNC_TRY(lnc_page20_open(ctx, reader->page_arena, &spec, &reader->page));
+	else
+		LNC_TRY(lnc_page21_open(ctx, reader->page_arena, &spec, &reader->page));
 	reader->page_number = number;
 	return LNC_OK;
 }
@@ -262,8 +260,8 @@ lnc_column_reader_read(LncContext *ctx, LncColumnReader *reader, LncArena *arena
 		return read_nothing(ctx, reader, arena, out);
 
 	lnc_page_reader_sequential(reader->page_reader, first == reader->next_row && first > 0);
-	start = find_page(column, first);
-	end = find_page(column, first + count - 1) + 1;
+	start = lnc_file_find_page(column, first);
+	end = lnc_file_find_page(column, first + count - 1) + 1;
 	if (end - start > INT32_MAX)
 		return lnc_fail(ctx, LNC_LIMIT, "the rows asked for lie on too many pages");
 	LNC_TRY(LNC_NEW(ctx, arena, &parts, end - start));

@@ -59,6 +59,16 @@ struct LncFile
 extern LncCode lnc_file_load_column(LncContext *ctx, const LncFile *file, uint32_t column,
 									const FileColumn **out) LNC_MUST_CHECK;
 
+/* The page of the column that holds row; rows beyond the last page give npages. Empty pages hold none. */
+extern uint32_t lnc_file_find_page(const FileColumn *column, uint64_t row);
+
+/*
+ * The encoding message of a page, out of the google.protobuf.Any around it, in arena or borrowed. LNC_UNSUPPORTED: it is
+ * not of the kind that belongs to the file's version.
+ */
+extern LncCode lnc_file_page_message(LncContext *ctx, LncArena *arena, const LncFile *file, const FilePage *page,
+									 LncSlice *out) LNC_MUST_CHECK;
+
 /* Add 'File "…", column …' to the error just recorded, unless the detail names a file already; returns code. */
 extern LncCode lnc_file_blame(LncContext *ctx, LncCode code, const LncFile *file, int64_t column, int64_t page);
 

@@ -323,6 +323,29 @@ fixture_text_value(FixtureText *out, const LncColumn *column, int64_t row)
 			}
 			add_text(out, "]");
 			break;
+		case LNC_TYPE_LIST:
+		case LNC_TYPE_LARGE_LIST:
+			add_text(out, "[");
+			for (int64_t i = column->offsets[row]; i < column->offsets[row + 1]; i++)
+			{
+				if (i > column->offsets[row])
+					add_text(out, ",");
+				fixture_text_value(out, &column->children[0], i);
+			}
+			add_text(out, "]");
+			break;
+		case LNC_TYPE_STRUCT:
+			add_text(out, "{");
+			for (int32_t i = 0; i < type->nchildren; i++)
+			{
+				if (i > 0)
+					add_text(out, ",");
+				add_string(out, (const uint8_t *)type->children[i].name, strlen(type->children[i].name));
+				add_text(out, ":");
+				fixture_text_value(out, &column->children[i], row);
+			}
+			add_text(out, "}");
+			break;
 		default:
 			add_fixed(out, type, (const uint8_t *)column->values + (size_t)row * lnc_type_width(type));
 			break;
@@ -474,6 +497,26 @@ values_equal(const char **a, const char **b)
 		return true;
 	if (*left == '"' || *right == '"')
 		return *left == *right && strings_equal(left, right);
+	if (*left == '{' && *right == '{')
+	{
+		left = skip_blanks(left + 1);
+		right = skip_blanks(right + 1);
+		while (*left != '}' && *right != '}')
+		{
+			if (!values_equal(&left, &right))
+				return false;
+			left = skip_blanks(left);
+			right = skip_blanks(right);
+			if (*left != *right)
+				return false;
+			if (*left == ',' || *left == ':')
+			{
+				left = skip_blanks(left + 1);
+				right = skip_blanks(right + 1);
+			}
+		}
+		return *left == *right;
+	}
 	if (*left == '[' || *right == '[')
 	{
 		if (*left != *right)

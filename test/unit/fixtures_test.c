@@ -63,25 +63,41 @@ complain_error(const Opened *opened, const char *what)
 			 lnc_code_name(opened->ctx->error.code), opened->ctx->error.detail);
 }
 
+/* All data files are of version 2.0. */
+static bool
+is_version20(const LncDataset *dataset)
+{
+	for (int32_t i = 0; i < dataset->nfragments; i++)
+		for (int32_t k = 0; k < dataset->fragments[i].nfiles; k++)
+		{
+			const LncDataFile *file = &dataset->fragments[i].files[k];
+
+			if (!(file->major == 2 && file->minor == 0) && !(file->major == 0 && file->minor == 3))
+				return false;
+		}
+	return true;
+}
+
 /* Types that are refused by name at present. */
 static bool
-is_out_of_scope(const LncField *field)
+is_out_of_scope(const LncDataset *dataset, const LncField *field)
 {
 	switch (field->type.kind)
 	{
 		case LNC_TYPE_UNKNOWN:
-		case LNC_TYPE_LIST:
-		case LNC_TYPE_LARGE_LIST:
-		case LNC_TYPE_STRUCT:
 		case LNC_TYPE_MAP:
-		case LNC_TYPE_DICTIONARY:
 		case LNC_TYPE_BLOB:
 		case LNC_TYPE_BLOB_V2:
 			return true;
+		case LNC_TYPE_LIST:
+		case LNC_TYPE_LARGE_LIST:
+		case LNC_TYPE_STRUCT:
+		case LNC_TYPE_DICTIONARY:
+			return !is_version20(dataset);
 		case LNC_TYPE_FIXED_LIST:
-			return is_out_of_scope(&field->type.children[0]);
+			return is_out_of_scope(dataset, &field->type.children[0]);
 		default:
-			return field->packed || field->blob;
+			return field->blob;
 	}
 }
 
@@ -251,7 +267,7 @@ expect_version_refused(const Opened *opened, const char *version)
 		LncScan *scan;
 		LncCode code = lnc_scan_open(opened->ctx, opened->arena, opened->dataset, &spec, &scan);
 
-		if (is_out_of_scope(&opened->dataset->schema.fields[i]))
+		if (is_out_of_scope(opened->dataset, &opened->dataset->schema.fields[i]))
 			continue;
 		if (code == LNC_OK)
 			code = lnc_scan_next(opened->ctx, scan, &batch);
@@ -280,7 +296,7 @@ check_version(const Opened *opened, const char *file_version, const char *expect
 	}
 	for (int32_t i = 0; i < schema->nfields; i++)
 	{
-		if (is_out_of_scope(&schema->fields[i]))
+		if (is_out_of_scope(opened->dataset, &schema->fields[i]))
 		{
 			slots[i] = -1;
 			expect_refused(opened, i);
@@ -481,7 +497,7 @@ read_everything(LncContext *ctx, LncArena *arena, LncStore *store, uint64_t *row
 	LNC_TRY(LNC_NEW(ctx, arena, &columns, dataset->schema.nfields));
 	for (int32_t i = 0; i < dataset->schema.nfields; i++)
 	{
-		if (!is_out_of_scope(&dataset->schema.fields[i]))
+		if (!is_out_of_scope(dataset, &dataset->schema.fields[i]))
 			columns[spec.ncolumns++] = i;
 	}
 	spec.columns = columns;

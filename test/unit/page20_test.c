@@ -642,6 +642,79 @@ compressed_buffers_are_read(void **state)
 	assert_non_null(strstr(ctx.error.message, "brotli"));
 }
 
+/* Open a packed struct of n fields over the buffer given last. */
+static LncCode
+open_packed(int n, LncField *fields, Encoding **inner, uint64_t nrows, LncPage **page)
+{
+	LncField *field = zeroed(sizeof(*field));
+	const LncField *path = field;
+	LncPageSpec spec = {.source = &source, .path = &path, .npath = 1, .nrows = nrows};
+	Lance__Encodings20__PackedStruct packed = LANCE__ENCODINGS20__PACKED_STRUCT__INIT;
+	Lance__Encodings20__Buffer where = LANCE__ENCODINGS20__BUFFER__INIT;
+	Encoding root = LANCE__ENCODINGS20__ARRAY_ENCODING__INIT;
+	uint8_t *bytes;
+
+	where.buffer_index = nbuffers - 1;
+	packed.n_inner = (size_t)n;
+	packed.inner = inner;
+	packed.buffer = &where;
+	root.array_encoding_case = CASE(PACKED_STRUCT);
+	root.packed_struct = &packed;
+	bytes = zeroed(protobuf_c_message_get_packed_size(&root.base) + 1);
+	spec.encoding = (LncSlice){bytes, protobuf_c_message_pack(&root.base, bytes)};
+	assert_int_equal(lnc_type_parse(&ctx, arena, "struct", &field->type), LNC_OK);
+	field->type.nchildren = n;
+	field->type.children = fields;
+	memset(&ctx.error, 0, sizeof(ctx.error));
+	return lnc_page20_open(&ctx, arena, &spec, page);
+}
+
+static void
+packed_structs_are_taken_apart(void **state)
+{
+	/* uint8, fixed_size_list:int16:2, int32: 9 bytes a row. */
+	static const uint8_t rows[27] = {1, 2, 0, 3, 0, 4, 0, 0, 0, 5, 6, 0, 7, 0, 8, 0, 0, 0, 9, 10, 0, 11, 0, 12, 0, 0, 0};
+	LncField fields[3] = {{.name = "a"}, {.name = "b"}, {.name = "c"}};
+	Encoding *inner[3];
+	LncColumn column;
+	LncPage *page;
+	const LncColumn *list;
+
+	(void)state;
+	assert_int_equal(lnc_type_parse(&ctx, arena, "uint8", &fields[0].type), LNC_OK);
+	assert_int_equal(lnc_type_parse(&ctx, arena, "fixed_size_list:int16:2", &fields[1].type), LNC_OK);
+	assert_int_equal(lnc_type_parse(&ctx, arena, "int32", &fields[2].type), LNC_OK);
+	inner[0] = no_nulls(flat(8, NULL, 0));
+	inner[1] = no_nulls(fixed_list(2, no_nulls(flat(16, NULL, 0))));
+	inner[2] = no_nulls(flat(32, NULL, 0));
+	buffer(rows, sizeof(rows));
+	assert_int_equal(open_packed(3, fields, inner, 3, &page), LNC_OK);
+	assert_string_equal(page->layout, "packed struct");
+	assert_int_equal(page->decode(&ctx, page, arena, 1, 2, &column), LNC_OK);
+	assert_int_equal(column.nchildren, 3);
+	assert_int_equal(((const uint8_t *)column.children[0].values)[1], 9);
+	list = &column.children[1];
+	assert_int_equal(list->children[0].length, 4);
+	assert_int_equal(((const int16_t *)list->children[0].values)[3], 11);
+	assert_int_equal(((const int32_t *)column.children[2].values)[0], 8);
+	assert_int_equal(page->decode(&ctx, page, arena, 1, 3, &column), LNC_CORRUPT);
+
+	/* More rows than bytes, products that overflow, another number of fields, other widths. */
+	assert_int_equal(open_packed(3, fields, inner, 4, &page), LNC_CORRUPT);
+	assert_int_equal(open_packed(3, fields, inner, UINT64_C(1) << 61, &page), LNC_CORRUPT);
+	inner[2]->nullable->no_nulls->values->flat->bits_per_value = 64;
+	assert_int_equal(open_packed(3, fields, inner, 3, &page), LNC_CORRUPT);
+	inner[2]->nullable->no_nulls->values->flat->bits_per_value = 32;
+	inner[1]->nullable->no_nulls->values->fixed_size_list->dimension = 3;
+	assert_int_equal(open_packed(3, fields, inner, 3, &page), LNC_CORRUPT);
+	/* Fields that may be NULL, or have no fixed width, were never packed. */
+	inner[1] = all_nulls();
+	assert_int_equal(open_packed(3, fields, inner, 3, &page), LNC_UNSUPPORTED);
+	assert_int_equal(lnc_type_parse(&ctx, arena, "string", &fields[1].type), LNC_OK);
+	assert_int_equal(open_packed(3, fields, inner, 3, &page), LNC_UNSUPPORTED);
+	assert_non_null(strstr(ctx.error.message, "string"));
+}
+
 static void
 what_is_not_read_is_named(void **state)
 {
@@ -652,12 +725,12 @@ what_is_not_read_is_named(void **state)
 	LncPage *page;
 
 	(void)state;
-	assert_int_equal(open_page("list", 3, encoding(CASE(LIST), &list), &page), LNC_UNSUPPORTED);
+	assert_int_equal(open_page("string", 3, encoding(CASE(LIST), &list), &page), LNC_UNSUPPORTED);
 	assert_non_null(strstr(ctx.error.message, "list encoding"));
-	assert_int_equal(open_page("struct", 3, encoding(CASE(STRUCT_HEADER), &header), &page), LNC_UNSUPPORTED);
-	assert_non_null(strstr(ctx.error.message, "struct encoding"));
-	assert_int_equal(open_page("struct", 3, encoding(CASE(PACKED_STRUCT), &packed), &page), LNC_UNSUPPORTED);
-	assert_non_null(strstr(ctx.error.message, "packed struct encoding"));
+	assert_int_equal(open_page("struct", 3, encoding(CASE(STRUCT_HEADER), &header), &page), LNC_CORRUPT);
+	assert_non_null(strstr(ctx.error.message, "struct header"));
+	/* No buffer, no fields. */
+	assert_int_equal(open_page("struct", 3, encoding(CASE(PACKED_STRUCT), &packed), &page), LNC_CORRUPT);
 	assert_int_equal(open_page("int32", 3, &empty, &page), LNC_UNSUPPORTED);
 	assert_int_equal(open_page("int32", 3, no_nulls(NULL), &page), LNC_CORRUPT);
 	assert_int_equal(open_page("string", 3, binary(1, NULL, NULL), &page), LNC_CORRUPT);
@@ -678,6 +751,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(dictionaries_resolve, setup, teardown),
 		cmocka_unit_test_setup_teardown(fsst_decodes_each_value, setup, teardown),
 		cmocka_unit_test_setup_teardown(compressed_buffers_are_read, setup, teardown),
+		cmocka_unit_test_setup_teardown(packed_structs_are_taken_apart, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_not_read_is_named, setup, teardown),
 	};
 
