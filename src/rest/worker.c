@@ -173,7 +173,7 @@ void
 lance_rest_housekeeping(void)
 {
 	QueryCancelPending = false; /* there is nothing to cancel between requests */
-	InterruptPending = true;	/* a cancel that was thrown may have hidden what came with it */
+	InterruptPending = true;    /* a cancel that was thrown may have hidden what came with it */
 	CHECK_FOR_INTERRUPTS();
 	if (ConfigReloadPending)
 	{
