@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/bitmap.h"
+#include "column/blob.h"
 
 /* How a type's rows lie in memory; see LncColumn. */
 typedef enum Layout
@@ -41,6 +42,8 @@ layout_of(LncContext *ctx, const LncType *type, Layout *layout)
 			*layout = LAYOUT_LIST;
 			break;
 		case LNC_TYPE_STRUCT:
+		case LNC_TYPE_BLOB:
+		case LNC_TYPE_BLOB_V2:
 			*layout = LAYOUT_STRUCT;
 			return LNC_OK;
 		default:
@@ -132,6 +135,8 @@ lnc_column_nulls(LncContext *ctx, LncArena *arena, const LncType *type, int64_t 
 			LNC_TRY(new_children(ctx, arena, 1, out));
 			return lnc_column_nulls(ctx, arena, &type->children[0].type, 0, &out->children[0]);
 		default:
+			/* The fields of a blob's type are not those of its descriptors. */
+			type = lnc_type_is_blob(type) ? lnc_blob_struct() : type;
 			LNC_TRY(new_children(ctx, arena, type->nchildren, out));
 			for (int32_t i = 0; i < type->nchildren; i++)
 				LNC_TRY(lnc_column_nulls(ctx, arena, &type->children[i].type, length, &out->children[i]));
@@ -163,7 +168,7 @@ lnc_column_slice(LncContext *ctx, LncArena *arena, const LncColumn *column, int6
 				 LncColumn *out)
 {
 	const LncType *type = column->type;
-	LncColumn result = {.type = type, .length = count};
+	LncColumn result = {.type = type, .length = count, .blobs = column->blobs};
 	Layout layout;
 
 	if (first < 0 || count < 0 || first > column->length || count > column->length - first)
@@ -304,6 +309,7 @@ lnc_column_concat(LncContext *ctx, LncArena *arena, int32_t nparts, const LncCol
 		return LNC_OK;
 	}
 	result.type = parts[0].type;
+	result.blobs = parts[0].blobs;
 	LNC_TRY(layout_of(ctx, result.type, &layout));
 	for (int32_t i = 0; i < nparts; i++)
 		if (lnc_add_overflow(result.length, parts[i].length, &result.length))
@@ -464,7 +470,7 @@ take_checked(LncContext *ctx, LncArena *arena, const LncColumn *column, int64_t 
 			 LncColumn *out)
 {
 	const LncType *type = column->type;
-	LncColumn result = {.type = type, .length = count};
+	LncColumn result = {.type = type, .length = count, .blobs = column->blobs};
 	Layout layout;
 
 	if (column->absent)

@@ -22,6 +22,7 @@
  *	utf8, binary, json	offsets[length + 1], data[offsets[length]]
  *	list, map			offsets[length + 1], children[0]: offsets[length] items
  *	struct				children: one per field, length rows each
+ *	blob, blob v2		children: the descriptors of column/blob.h, length rows each; the bytes are elsewhere
  *
  * Values under a NULL are unspecified but inside the buffers. Text is valid UTF-8 only where the reader says so. A
  * dictionary field gives a column of its value type. An absent column has type and length, and no buffers or children.
@@ -37,6 +38,7 @@ typedef struct LncColumn
 	const uint8_t *data;
 	int32_t nchildren;
 	struct LncColumn *children;
+	struct LncBlobSource *blobs; /* blob, blob v2: where the bytes are (dataset/blob.h); lives as long as the batch */
 } LncColumn;
 
 typedef struct LncBatch

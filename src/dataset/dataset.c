@@ -118,15 +118,16 @@ lnc_dataset_open(LncContext *ctx, LncArena *arena, LncStore *store, const LncDat
 	return code;
 }
 
-static const LncBasePath *
-find_base(const LncDataset *dataset, uint32_t id)
+LncCode
+lnc_dataset_base(LncContext *ctx, const LncDataset *dataset, uint32_t id, const LncBasePath **out)
 {
 	for (int32_t i = 0; i < dataset->nbases; i++)
 	{
-		if (dataset->bases[i].id == id)
-			return &dataset->bases[i];
+		*out = &dataset->bases[i];
+		if ((*out)->id == id)
+			return LNC_OK;
 	}
-	return NULL;
+	return lnc_fail(ctx, LNC_CORRUPT, "base path %" PRIu32 " is not listed by the manifest", id);
 }
 
 /* True when the base path is the dataset's own root, as it is for branches. */
@@ -157,10 +158,8 @@ lnc_dataset_locate(LncContext *ctx, LncArena *arena, const LncDataset *dataset, 
 		*store = dataset->store;
 		return lnc_arena_printf(ctx, arena, key, "%s%s/%s", dataset->prefix, folder, path);
 	}
-	base = find_base(dataset, base_id);
-	if (base == NULL)
+	if (lnc_dataset_base(ctx, dataset, base_id, &base) != LNC_OK)
 	{
-		lnc_fail(ctx, LNC_CORRUPT, "base path %" PRIu32 " is not listed by the manifest", base_id);
 		lnc_detail(ctx, "File \"%s\", manifest \"%s\".", path, dataset->manifest_key);
 		return LNC_CORRUPT;
 	}

@@ -110,6 +110,10 @@ extern LncCode lnc_dataset_locate(LncContext *ctx, LncArena *arena, const LncDat
 								  uint32_t base_id, const char *folder, const char *path, LncStore **store,
 								  char **key) LNC_MUST_CHECK;
 
+/* The base path of that id; LNC_CORRUPT when the manifest lists none. */
+extern LncCode lnc_dataset_base(LncContext *ctx, const LncDataset *dataset, uint32_t id,
+								const LncBasePath **out) LNC_MUST_CHECK;
+
 /* Index of the top-level field of that exact name, -1 when there is none. */
 extern int32_t lnc_dataset_field(const LncDataset *dataset, const char *name);
 

@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 
+#include "column/blob.h"
 #include "encoding/bitpack.h"
 #include "proto/encodings20.pb-c.h"
 #include "proto/unpack.h"
@@ -372,6 +373,11 @@ open_packed(LncContext *ctx, LncPage20 *page, const Lance__Encodings20__PackedSt
 	bool overflow;
 
 	node->kind = LNC_NODE20_PACKED_STRUCT;
+	if (node->type->kind == LNC_TYPE_BLOB)
+	{
+		node->blob = node->type;
+		node->type = lnc_blob_pair();
+	}
 	if (node->type->kind != LNC_TYPE_STRUCT)
 		return not_for_type(ctx, "packed struct", node->type);
 	if (packed->n_inner != (size_t)node->type->nchildren || packed->n_inner == 0)

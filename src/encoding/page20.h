@@ -16,7 +16,8 @@
  *	bitpacked			-					values of W bits, one stream, lowest bit first
  *	bitpacked non-neg	-					blocks of 1024 values, bitpack.h
  *	constant			-					-		the one value
- *	packed struct		-					own		the fields of a row next to each other, rows one after the other
+ *	packed struct		-					own		the fields of a row next to each other, rows one after the other; also
+ *												position and size of blobs, 64 bits each, NULL where they are 1 and 0
  *
  * A page of lists is no such tree: it gives ends of lists, list20.h. A page of a struct's header holds nothing.
  *
@@ -53,6 +54,7 @@ typedef struct LncNode20
 		LNC_NODE20_PACKED_STRUCT
 	} kind;
 	const LncType *type;     /* of the node's values; a dictionary type stands for its value type */
+	const LncType *blob;     /* packed struct of positions and sizes: the blob type it is read as, else NULL */
 	uint64_t nvalues;        /* or LNC_NODE20_UNCOUNTED */
 	struct LncNode20 *first; /* the children in the order of the table above */
 	struct LncNode20 *second;

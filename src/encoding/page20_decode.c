@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "base/bitmap.h"
+#include "column/blob.h"
 #include "encoding/bitpack.h"
 #include "encoding/page20.h"
 
@@ -398,6 +399,24 @@ unpack_field(LncContext *ctx, LncArena *arena, const LncType *type, const uint8_
 	return LNC_OK;
 }
 
+/* From positions and sizes to blobs. */
+static LncCode
+decode_blobs(LncContext *ctx, const LncNode20 *node, LncArena *arena, uint64_t count, LncColumn *out)
+{
+	const uint64_t *positions = out->children[0].values;
+	const uint64_t *sizes = out->children[1].values;
+	bool any_null = false;
+	uint8_t *validity;
+
+	LNC_TRY(lnc_arena_calloc(ctx, arena, lnc_bitmap_size(count), 1, (void **)&validity));
+	for (uint64_t i = 0; i < count; i++)
+		if (positions[i] == 1 && sizes[i] == 0)
+			any_null = true;
+		else
+			lnc_bit_set(validity, i);
+	return lnc_blob_column(ctx, arena, node->blob, count, any_null ? validity : NULL, positions, sizes, out);
+}
+
 static LncCode
 decode_packed(LncContext *ctx, LncPage20 *page, LncNode20 *node, LncArena *arena, uint64_t first, uint64_t count,
 			  LncColumn *out)
@@ -406,7 +425,8 @@ decode_packed(LncContext *ctx, LncPage20 *page, LncNode20 *node, LncArena *arena
 	uint64_t width;
 
 	LNC_TRY(read_bytes(ctx, page, node, arena, first * node->width, count * node->width, &bytes));
-	return unpack_field(ctx, arena, node->type, bytes, node->width, count, &width, out);
+	LNC_TRY(unpack_field(ctx, arena, node->type, bytes, node->width, count, &width, out));
+	return node->blob == NULL ? LNC_OK : decode_blobs(ctx, node, arena, count, out);
 }
 
 /* ---- the tree ---- */

@@ -43,9 +43,9 @@ lnc_column_reader_open(LncContext *ctx, LncArena *arena, LncFile *file, uint32_t
 	memcpy(reader->path, path, (size_t)npath * sizeof(*path));
 	reader->npath = npath;
 	LNC_TRY(lnc_file_load_column(ctx, file, column, &reader->column));
-	if (reader->column->blob)
+	if (reader->column->blob && path[npath - 1]->type.kind != LNC_TYPE_BLOB)
 	{
-		code = lnc_fail(ctx, LNC_UNSUPPORTED, "blob column \"%s\" of file version 2.0 is not read",
+		code = lnc_fail(ctx, LNC_UNSUPPORTED, "column \"%s\" is stored as blobs, but is none by the schema",
 						path[npath - 1]->name);
 		return lnc_file_blame(ctx, code, file, column, -1);
 	}
@@ -183,6 +183,8 @@ text_is_valid(const LncColumn *column, int64_t *bad)
 				;
 			return false;
 		case LNC_TYPE_STRUCT:
+		case LNC_TYPE_BLOB:
+		case LNC_TYPE_BLOB_V2:
 			for (int32_t i = 0; i < column->nchildren; i++)
 				if (!text_is_valid(&column->children[i], bad))
 					return false;

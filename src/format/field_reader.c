@@ -44,6 +44,8 @@ is_read(const LncField *field)
 	switch (type->kind)
 	{
 		case LNC_TYPE_NULL:
+		case LNC_TYPE_BLOB:
+		case LNC_TYPE_BLOB_V2:
 			return true;
 		case LNC_TYPE_DICTIONARY:
 			return type->nchildren == 1 && is_read(&type->children[0]);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "column/merge.h"
+#include "dataset/blob.h"
 #include "dataset/deletion.h"
 #include "format/field_reader.h"
 
@@ -21,6 +22,7 @@ typedef struct ColumnPart
 {
 	LncFieldReader *reader;
 	const LncDataFile *file;
+	LncBlobSource *blobs; /* of the file */
 } ColumnPart;
 
 /* Where a column of the scan comes from in the fragment at hand. */
@@ -128,8 +130,15 @@ locate_error(LncContext *ctx, const LncScan *scan, LncCode code, const char *pat
 	return code;
 }
 
+/* A data file of the fragment at hand. */
+typedef struct OpenFile
+{
+	LncFile *file; /* NULL: not open yet */
+	LncBlobSource *blobs;
+} OpenFile;
+
 static LncCode
-open_data_file(LncContext *ctx, LncScan *scan, const LncDataFile *data_file, LncFile **out)
+open_data_file(LncContext *ctx, LncScan *scan, const LncDataFile *data_file, OpenFile *out)
 {
 	LncStore *store;
 	char *key;
@@ -138,12 +147,13 @@ open_data_file(LncContext *ctx, LncScan *scan, const LncDataFile *data_file, Lnc
 							   "data", data_file->path, &store, &key));
 	if (data_file->columns == NULL)
 		return lnc_fail(ctx, LNC_UNSUPPORTED, "data file version 0.1 is not supported");
-	return lnc_file_open(ctx, scan->fragment_arena, store, key, data_file->size, out);
+	LNC_TRY(lnc_blob_source_create(ctx, scan->fragment_arena, scan->dataset, store, key, &out->blobs));
+	return lnc_file_open(ctx, scan->fragment_arena, store, key, data_file->size, &out->file);
 }
 
 /* Open the field in each data file of the fragment that holds a part of it. *file: the one at hand. */
 static LncCode
-open_column(LncContext *ctx, LncScan *scan, LncFile **files, const LncField *field, ColumnSource *source,
+open_column(LncContext *ctx, LncScan *scan, OpenFile *files, const LncField *field, ColumnSource *source,
 			const LncDataFile **file)
 {
 	const LncFragment *fragment = scan->fragment;
@@ -162,11 +172,12 @@ open_column(LncContext *ctx, LncScan *scan, LncFile **files, const LncField *fie
 		*file = candidate;
 		if (source->nparts > 0 && lnc_field_is_leaf(field))
 			return lnc_fail(ctx, LNC_CORRUPT, "field %d is stored twice", (int)field->id);
-		if (files[i] == NULL)
+		if (files[i].file == NULL)
 			LNC_TRY(open_data_file(ctx, scan, candidate, &files[i]));
-		LNC_TRY(lnc_field_reader_open(ctx, scan->fragment_arena, files[i], field, &map, fragment->physical_rows,
-									  &part->reader));
+		LNC_TRY(lnc_field_reader_open(ctx, scan->fragment_arena, files[i].file, field, &map,
+									  fragment->physical_rows, &part->reader));
 		part->file = candidate;
+		part->blobs = files[i].blobs;
 		source->nparts++;
 	}
 	return LNC_OK;
@@ -177,7 +188,7 @@ static LncCode
 open_sources(LncContext *ctx, LncScan *scan)
 {
 	const LncFragment *fragment = scan->fragment;
-	LncFile **files;
+	OpenFile *files;
 
 	LNC_TRY(lnc_deletion_read(ctx, scan->fragment_arena, scan->dataset, fragment, &scan->deletions));
 	if (scan->system_columns != 0)
@@ -299,8 +310,12 @@ read_column(LncContext *ctx, LncScan *scan, int32_t index, const Window *window,
 		LncCode code;
 
 		code = lnc_field_reader_read(ctx, source->parts[i].reader, scan->batch_arena, window->first, window->count,
-									 i == 0 ? &whole : &part);
-		if (code == LNC_OK && i > 0)
+									 &part);
+		if (code == LNC_OK)
+			lnc_blob_set_source(&part, source->parts[i].blobs);
+		if (i == 0)
+			whole = part;
+		else if (code == LNC_OK)
 			code = lnc_column_merge(ctx, &whole, &part);
 		if (code != LNC_OK)
 			return locate_error(ctx, scan, code, source->parts[i].file->path, field);

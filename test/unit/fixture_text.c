@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/env.h"
+#include "dataset/blob.h"
+
 void
 fixture_text_add(FixtureText *out, const char *text, size_t length)
 {
@@ -287,6 +290,25 @@ add_fixed(FixtureText *out, const LncType *type, const uint8_t *at)
 	}
 }
 
+/* The bytes of a blob in hex, or what went wrong. */
+static void
+add_blob(FixtureText *out, const LncColumn *column, int64_t row)
+{
+	LncArena *arena = lnc_arena_create(lnc_env_default());
+	LncContext ctx;
+	LncSlice bytes;
+
+	lnc_context_init(&ctx, lnc_env_default());
+	if (lnc_blob_read(&ctx, arena, column, row, 1 << 20, &bytes) == LNC_OK)
+		add_hex(out, bytes.data, bytes.size);
+	else
+	{
+		add_string(out, (const uint8_t *)ctx.error.message, strlen(ctx.error.message));
+		add_text(out, ctx.error.detail);
+	}
+	lnc_arena_destroy(arena);
+}
+
 void
 fixture_text_value(FixtureText *out, const LncColumn *column, int64_t row)
 {
@@ -333,6 +355,10 @@ fixture_text_value(FixtureText *out, const LncColumn *column, int64_t row)
 				fixture_text_value(out, &column->children[0], i);
 			}
 			add_text(out, "]");
+			break;
+		case LNC_TYPE_BLOB:
+		case LNC_TYPE_BLOB_V2:
+			add_blob(out, column, row);
 			break;
 		case LNC_TYPE_STRUCT:
 			add_text(out, "{");

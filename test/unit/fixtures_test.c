@@ -86,9 +86,9 @@ is_out_of_scope(const LncDataset *dataset, const LncField *field)
 	{
 		case LNC_TYPE_UNKNOWN:
 		case LNC_TYPE_MAP:
+			return true;
 		case LNC_TYPE_BLOB:
 		case LNC_TYPE_BLOB_V2:
-			return true;
 		case LNC_TYPE_LIST:
 		case LNC_TYPE_LARGE_LIST:
 		case LNC_TYPE_STRUCT:
@@ -97,7 +97,7 @@ is_out_of_scope(const LncDataset *dataset, const LncField *field)
 		case LNC_TYPE_FIXED_LIST:
 			return is_out_of_scope(dataset, &field->type.children[0]);
 		default:
-			return field->blob;
+			return false;
 	}
 }
 
