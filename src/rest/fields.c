@@ -26,7 +26,7 @@
 #define OUT(name, kind) FIELD(name, kind, NOWHERE)
 #define END_OF_FIELDS \
 	{                 \
-		0          \
+		0             \
 	}
 
 #define REQUEST(operation) \

@@ -76,10 +76,7 @@ listen_on(const char *host, const char *port)
 			ereport(saved == EAFNOSUPPORT || saved == EADDRNOTAVAIL ? LOG : WARNING,
 					(errcode_for_socket_access(),
 					 errmsg("could not listen for REST requests on \"%s\", port %s: %m", numeric, port),
-					 saved == EADDRINUSE
-						 ? errhint("Is another server running there? If not, change \"lance_catalog."
-								   "rest_port\" or wait a few seconds and retry.")
-						 : 0));
+					 saved == EADDRINUSE ? errhint("Is another server running there?") : 0));
 			continue;
 		}
 		ereport(LOG, (errmsg("listening for REST requests on \"%s\", port %s", numeric, port)));
@@ -88,7 +85,7 @@ listen_on(const char *host, const char *port)
 	pg_freeaddrinfo_all(hint.ai_family, addresses);
 }
 
-void
+bool
 lance_rest_listen(void)
 {
 	char *raw = pstrdup(lance_guc_rest_listen_addresses);
@@ -97,8 +94,12 @@ lance_rest_listen(void)
 	ListCell *lc;
 
 	if (!SplitGUCList(raw, ',', &hosts))
-		ereport(FATAL, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-						errmsg("invalid list syntax in parameter \"%s\"", "lance_catalog.rest_listen_addresses")));
+	{
+		ereport(WARNING,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid list syntax in parameter \"%s\"", "lance_catalog.rest_listen_addresses")));
+		hosts = NIL;
+	}
 	snprintf(port, sizeof(port), "%d", lance_guc_rest_port);
 	foreach (lc, hosts)
 	{
@@ -106,11 +107,14 @@ lance_rest_listen(void)
 
 		listen_on(strcmp(host, "*") == 0 ? NULL : host, port);
 	}
-	if (listen_count == 0)
-		ereport(FATAL, (errcode(ERRCODE_CONFIG_FILE_ERROR), errmsg("could not open any socket for REST requests"),
-						errhint("Set \"lance_catalog.rest_workers\" to 0 to start without the REST server.")));
 	list_free(hosts);
 	pfree(raw);
+	if (listen_count == 0)
+		ereport(WARNING, (errcode(ERRCODE_CONFIG_FILE_ERROR),
+						  errmsg("the REST server is off: it could not listen on any address"),
+						  errhint("Mend \"lance_catalog.rest_listen_addresses\" or \"lance_catalog.rest_port\" and "
+								  "restart.")));
+	return listen_count > 0;
 }
 
 int

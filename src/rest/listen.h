@@ -13,10 +13,10 @@
 #define LANCE_MAX_LISTEN 16
 
 /*
- * Open the sockets of lance_catalog.rest_listen_addresses and rest_port. Fails the server's start when none can be opened;
- * warns about a single address that can't.
+ * Open the sockets of lance_catalog.rest_listen_addresses and rest_port. Warns about each that can't be opened. False when
+ * there is none: that must not keep the database from starting.
  */
-extern void lance_rest_listen(void);
+extern bool lance_rest_listen(void);
 
 /* The sockets; returns their number. */
 extern int lance_rest_listen_sockets(const pgsocket **sockets);

@@ -95,6 +95,8 @@ register_worker(const char *name, const char *type, const char *function, int nu
 void
 lance_rest_init(void)
 {
+	bool listening;
+
 	if (lance_guc_rest_workers == 0 || !IsPostmasterEnvironment)
 		return;
 	lance_wake_init(1);
@@ -103,8 +105,8 @@ lance_rest_init(void)
 	shmem_request_hook = rest_shmem_request;
 	previous_startup_hook = shmem_startup_hook;
 	shmem_startup_hook = rest_shmem_startup;
-	lance_rest_listen();
-	for (int i = 1; i <= lance_guc_rest_workers; i++)
+	listening = lance_rest_listen();
+	for (int i = 1; listening && i <= lance_guc_rest_workers; i++)
 		register_worker(psprintf("lance_catalog REST worker %d", i), "lance_catalog REST worker",
 						"lance_rest_worker_main", i);
 	register_worker("lance_catalog cleanup worker", "lance_catalog cleanup worker", "lance_cleanup_worker_main", 0);

@@ -194,10 +194,27 @@ waitpid $child, 0;
 eval { $blocker->quit };
 unlike(slurp_file($node->logfile), qr/PANIC|TRAP|terminated by signal/, 'nothing crashed');
 
-# ---- without workers, and without preloading
+# ---- a port that is taken, no workers, no preloading
+my $taken = IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1', LocalPort => $rest->{port}, ReuseAddr => 1)
+  or die $!;
+$quiet_from = -s $node->logfile;
+$node->start;
+is($node->safe_psql('served', "SELECT count(*) FROM lance_list_tables('\$')"), '0', 'a port that is taken: the database starts');
+like(slurp_file($node->logfile, $quiet_from), qr/could not listen for REST requests on .*REST server is off/s, 'the log says so');
+is(scalar($rest->workers), 0, 'no REST workers');
+$node->stop;
+$taken->close;
+
 $node->append_conf('postgresql.conf', 'lance_catalog.rest_workers = 0');
 $node->start;
 is(admin("SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'lance_catalog%'"), '0', 'rest_workers = 0: none');
 is(IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $rest->{port}), undef, 'nobody listens');
+$node->stop;
+
+$node->append_conf('postgresql.conf', "shared_preload_libraries = ''\nlance_catalog.rest_workers = 2");
+$node->start;
+is(admin("SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'lance_catalog%'"), '0', 'not preloaded: no workers');
+is($node->safe_psql('served', "SELECT count(*) FROM lance_list_tables('\$')"), '0', 'not preloaded: SQL works');
+$node->stop;
 
 done_testing();
