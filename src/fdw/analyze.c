@@ -101,6 +101,7 @@ sample_fragment(Sample *sample, const LncDataset *dataset, const LncFragment *fr
 	LncScanSpec spec = {
 		.ncolumns = sample->columns.nfields,
 		.columns = sample->columns.fields,
+		.system_columns = sample->columns.system,
 		.batch_rows = Min(lance_batch_rows(dataset, &sample->columns), (int64)limit),
 	};
 	const LncBatch *batch;

@@ -17,6 +17,7 @@
 #include "parser/scansup.h"
 #include "pg/errcodes.h"
 #include "pg/profile.h"
+#include "scan/system_columns.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/datetime.h"
@@ -249,11 +250,14 @@ lance_sql_refresh_table(PG_FUNCTION_ARGS)
 	{
 		Form_pg_attribute attr = TupleDescAttr(tupdesc, i);
 		const LanceColumnDef *definition;
+		char *column_name;
 
 		if (attr->attisdropped)
 			continue;
-		definition =
-			find_definition(columns, count, lance_column_name(relid, attr->attnum, NameStr(attr->attname)));
+		column_name = lance_column_name(relid, attr->attnum, NameStr(attr->attname));
+		if (lnc_system_column(column_name) != 0 && lnc_dataset_field(source->dataset, column_name) < 0)
+			continue;
+		definition = find_definition(columns, count, column_name);
 		if (definition != NULL)
 			shown[definition - columns] = true;
 		changes += alter_table(quoted, column_change(relid, attr, source->dataset, definition));

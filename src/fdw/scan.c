@@ -13,6 +13,7 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "pg/report.h"
+#include "pg/system_column.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
@@ -20,6 +21,19 @@
 #define MAX_BATCH_ROWS 4096
 #define MIN_BATCH_ROWS 16
 #define BATCH_BYTES (16.0 * 1024 * 1024)
+
+/* Columns matched with members of the system columns, part being minus the member, get their places in the batch. */
+static void
+place_system_columns(LanceColumnSet *set)
+{
+	for (int i = 0; i < set->count; i++)
+	{
+		LanceScanColumn *column = &set->columns[i];
+
+		if (column->part < 0)
+			column->part = set->nfields + __builtin_popcount(set->system & ((uint32)-column->part - 1));
+	}
+}
 
 void
 lance_match_columns(Relation relation, const LncDataset *dataset, List *attnums, LanceColumnSet *out)
@@ -30,6 +44,7 @@ lance_match_columns(Relation relation, const LncDataset *dataset, List *attnums,
 
 	out->count = 0;
 	out->nfields = 0;
+	out->system = 0;
 	out->columns = palloc0((list_length(attnums) + 1) * sizeof(LanceScanColumn));
 	out->fields = palloc0((list_length(attnums) + 1) * sizeof(int32_t));
 	foreach (lc, attnums)
@@ -38,7 +53,17 @@ lance_match_columns(Relation relation, const LncDataset *dataset, List *attnums,
 		LanceScanColumn *column = &out->columns[out->count];
 		char *name = lance_column_name(relid, attr->attnum, NameStr(attr->attname));
 		int32 field = lnc_dataset_field(dataset, pg_server_to_any(name, (int)strlen(name), PG_UTF8));
+		uint32 system = field < 0 ? lnc_system_column(name) : 0;
 
+		if (system != 0)
+		{
+			column->attr = attr->attnum - 1;
+			column->part = -(int)system;
+			lance_converter_init_system(&column->converter, name, attr->atttypid);
+			out->system |= system;
+			out->count++;
+			continue;
+		}
 		if (field < 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_COLUMN),
@@ -55,6 +80,7 @@ lance_match_columns(Relation relation, const LncDataset *dataset, List *attnums,
 			out->fields[out->nfields++] = field;
 		out->count++;
 	}
+	place_system_columns(out);
 }
 
 static void
@@ -130,6 +156,7 @@ start_scan(LanceScanState *state)
 	LncScanSpec spec = {
 		.ncolumns = state->columns.nfields,
 		.columns = state->columns.fields,
+		.system_columns = state->columns.system,
 		.batch_rows = lance_batch_rows(state->source->dataset, &state->columns),
 	};
 

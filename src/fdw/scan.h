@@ -15,7 +15,7 @@
 typedef struct LanceScanColumn
 {
 	int attr; /* index into the tuple descriptor */
-	int part; /* index into the batch, and into LanceColumnSet.fields */
+	int part; /* index into the batch, and, unless a system column, into LanceColumnSet.fields */
 	LanceConverter converter;
 } LanceScanColumn;
 
@@ -26,10 +26,12 @@ typedef struct LanceColumnSet
 	LanceScanColumn *columns; /* array of count */
 	int nfields;
 	int32_t *fields; /* array of nfields, indexes into the dataset's schema, distinct */
+	uint32 system;   /* set of LncSystemColumn, behind the fields in the batch */
 } LanceColumnSet;
 
 /*
- * Match attributes (numbers from 1, in attnums) of a foreign table with the dataset's fields. Throws 42703 naming a
+ * Match attributes (numbers from 1, in attnums) of a foreign table with the dataset's fields, or, where it has none of
+ * the name, with the system columns. Throws 42703 naming a
  * column that the dataset lacks, 42804 when the types differ, 0A000 for types that are not offered.
  */
 extern void lance_match_columns(Relation relation, const LncDataset *dataset, List *attnums, LanceColumnSet *out);
