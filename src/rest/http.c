@@ -24,6 +24,9 @@
 /* Request line and headers of one connection must fit in here, besides buffers. */
 #define CONNECTION_MEMORY (128 * 1024)
 
+/* The longest header, name and value together. */
+#define HEADER_LINE (64 * 1024)
+
 /* A body up to this size is taken from anybody; a larger one only from callers that are let in. */
 #define UNASKED_BODY (64 * 1024)
 
@@ -178,24 +181,79 @@ decide_too_large(Exchange *exchange)
 			   psprintf("request body is larger than %d kB", lance_guc_rest_max_body_size));
 }
 
+/* What the headers say about where the request ends. */
+typedef struct Framing
+{
+	bool broken; /* a name that is no token, or a value in which a second header could hide */
+	bool too_long;
+	int hosts;
+	int lengths;
+	int codings;
+	const char *length;
+	const char *coding;
+} Framing;
+
+static bool
+begins_longer(const char *name, const char *beginning)
+{
+	size_t length = strlen(beginning);
+
+	return pg_strncasecmp(name, beginning, length) == 0 && name[length] != '\0';
+}
+
+static enum MHD_Result
+note_header(void *closure, enum MHD_ValueKind kind, const char *name, size_t name_size, const char *value,
+			size_t value_size)
+{
+	static const char token[] = "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+	Framing *framing = closure;
+
+	if (name_size == 0 || strspn(name, token) != name_size)
+		framing->broken = true;
+	if (value != NULL && (strlen(value) != value_size || strpbrk(value, "\r\n") != NULL))
+		framing->broken = true;
+	if (name_size + value_size > HEADER_LINE)
+		framing->too_long = true;
+
+	/* the library appends a folded line to the name when the value before it is empty */
+	if (begins_longer(name, MHD_HTTP_HEADER_CONTENT_LENGTH) ||
+		begins_longer(name, MHD_HTTP_HEADER_TRANSFER_ENCODING))
+		framing->broken = true;
+	if (pg_strcasecmp(name, MHD_HTTP_HEADER_HOST) == 0)
+		framing->hosts++;
+	else if (pg_strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0)
+	{
+		framing->lengths++;
+		framing->length = value != NULL ? value : "";
+	}
+	else if (pg_strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0)
+	{
+		framing->codings++;
+		framing->coding = value != NULL ? value : "";
+	}
+	return MHD_YES;
+}
+
 /*
- * The declared length of the body. False when the headers contradict each other, which would let a proxy in front of us
- * see other requests than we do.
+ * The declared length of the body. False when the headers contradict each other, or can be read in more than one way
+ * (RFC 9112, sections 5.1 and 6), which would let a proxy in front of us see other requests than we do.
  */
 static bool
-body_length(struct MHD_Connection *connection, uint64 *length)
+body_length(const Framing *framing, uint64 *length)
 {
-	const char *declared = header(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
-	bool chunked = header(connection, MHD_HTTP_HEADER_TRANSFER_ENCODING) != NULL;
 	char *end;
 
 	*length = 0;
-	if (declared == NULL)
+	if (framing->broken || framing->hosts > 1 || framing->lengths + framing->codings > 1)
+		return false;
+	if (framing->codings == 1)
+		return pg_strcasecmp(framing->coding, "chunked") == 0;
+	if (framing->lengths == 0)
 		return true;
-	if (chunked || strspn(declared, "0123456789") != strlen(declared))
+	if (framing->length[0] == '\0' || strspn(framing->length, "0123456789") != strlen(framing->length))
 		return false;
 	errno = 0;
-	*length = strtoull(declared, &end, 10);
+	*length = strtoull(framing->length, &end, 10);
 	return errno == 0;
 }
 
@@ -246,13 +304,20 @@ static enum MHD_Result
 admit_headers(Exchange *exchange, struct MHD_Connection *connection, const char *method)
 {
 	LanceRestRequest *request = &exchange->request;
+	Framing framing = {0};
 	uint64 length;
 
 	exchange->headers_seen = true;
 	exchange->fate = BODY_DROP;
 	request->method = MemoryContextStrdup(request->context, method);
 	take_credential(exchange, connection);
-	if (!body_length(connection, &length))
+	MHD_get_connection_values_n(connection, MHD_HEADER_KIND, note_header, &framing);
+	if (framing.too_long)
+	{
+		decide(exchange, MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE, LANCE_INVALID_INPUT, "a header is too long");
+		return send_reply(connection, &exchange->reply, true);
+	}
+	if (!body_length(&framing, &length))
 	{
 		decide(exchange, MHD_HTTP_BAD_REQUEST, LANCE_INVALID_INPUT, "the length of the request body is not clear");
 		return send_reply(connection, &exchange->reply, true);

@@ -37,6 +37,7 @@ sub memory_kb
 }
 
 # ---- malformed requests: 400 or closed, and nothing worse
+my $get = "GET /v1/table HTTP/1.1\r\nHost: x\r\n${key}\r\n";
 my %malformed = (
 	'no version' => "GET /v1/table\r\n\r\n",
 	'only a method' => "GET\r\n\r\n",
@@ -53,6 +54,13 @@ my %malformed = (
 	'length and chunks' => "POST /v1/namespace/a/create HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n${key}\r\n2\r\n{}\r\n0\r\n\r\n",
 	'a bad chunk size' => "POST /v1/namespace/a/create HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n${key}\r\nzz\r\n{}\r\n0\r\n\r\n",
 	'a chunk size beyond 64 bits' => "POST /v1/namespace/a/create HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n${key}\r\nffffffffffffffffff\r\n{}",
+	'two lengths' => "POST /v1/namespace/a/create HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 40\r\n${key}\r\n{}$get",
+	'a length with a blank before its colon' => "POST /v1/namespace/a/create HTTP/1.1\r\nHost: x\r\nContent-Length : 2\r\n${key}\r\n{}$get",
+	'a folded length' => "POST /v1/namespace/a/create HTTP/1.1\r\nHost: x\r\nContent-Length:\r\n 2\r\n${key}\r\n{}$get",
+	'an unknown transfer coding' => "POST /v1/namespace/a/create HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n${key}\r\n0\r\n\r\n$get",
+	'two transfer codings' => "POST /v1/namespace/a/create HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: identity\r\nTransfer-Encoding: chunked\r\n${key}\r\n0\r\n\r\n$get",
+	'two hosts' => "GET /v1/table HTTP/1.1\r\nHost: x\r\nHost: y\r\n${key}\r\n",
+	'a header line of 100 kB' => "GET /v1/table HTTP/1.1\r\nHost: x\r\nX-Fill: " . 'a' x 100_000 . "\r\n\r\n",
 	'TLS' => "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" . 'r' x 200,
 	'nothing but zeros' => "\0" x 5000,
 );
@@ -60,6 +68,7 @@ for my $what (sort keys %malformed)
 {
 	my $answer = $rest->raw($malformed{$what}, 2);
 
+	unlike($answer, qr{^HTTP/1\.1 20}m, "$what: nothing behind it is taken for a request");
 	like($answer, qr{\A(HTTP/1\.[01] (400|404|405|408|413|414|431|501|505)|\z)}, "$what: refused") or diag(substr($answer, 0, 200));
 	alive($what);
 }
@@ -70,7 +79,6 @@ like($rest->raw("POST /v1/namespace/\$/exists HTTP/1.0\r\n${key}\r\n"), qr{\AHTT
 like($rest->raw("POST /v1/namespace/\$/exists HTTP/1.1\r\nHost: x\r\n${key}\r\n"), qr{\AHTTP/1\.1 200}, 'POST without any body');
 
 # requests in one go are answered one after the other
-my $get = "GET /v1/table HTTP/1.1\r\nHost: x\r\n${key}\r\n";
 my $three = $rest->raw($get x 2 . "GET /v1/nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 5, 1);
 is_deeply([ $three =~ /HTTP\/1\.1 (\d+)/g ], [ 200, 200, 404 ], 'pipelined requests are answered in their order');
 
