@@ -261,8 +261,8 @@ read_staged(LanceLibrary *lib, LncStore *store, const char *key, LncSlice *body)
 }
 
 /*
- * A version that is there already: ours, when it came from the same staged file or has the same bytes. Then the
- * answer is that of the first time.
+ * A version that is there already: ours, when the staged file has the same bytes, or is gone and was this version's.
+ * Then the answer is that of the first time.
  */
 static void
 recognise(LanceHistory *history, const LanceCommitRequest *request, LanceHistoryItem *item)
@@ -272,17 +272,34 @@ recognise(LanceHistory *history, const LanceCommitRequest *request, LanceHistory
 	LncSlice body;
 	bool ours = false;
 
-	if (existing != NULL && row != NULL && row->staged_key != NULL)
-		ours = strcmp(row->staged_key, request->staged_key) == 0;
-	if (existing != NULL && !ours && read_staged(history->lib, history->store, request->staged_key, &body))
+	if (existing == NULL)
+		lost_race(history->table->name, request->version);
+	if (read_staged(history->lib, history->store, request->staged_key, &body))
 	{
 		ours = same_bytes(history->lib, history->store, existing->manifest_key, body);
 		if (ours)
 			lance_cleanup_queue_object(history->table, request->staged_key);
 	}
+	else if (row != NULL && row->staged_key != NULL)
+		ours = strcmp(row->staged_key, request->staged_key) == 0;
 	if (!ours)
 		lost_race(history->table->name, request->version);
 	*item = *existing;
+}
+
+/* Is the request the one that is pending, sent again in the same transaction? */
+static bool
+is_pending_again(LanceHistory *history, const LanceCommitRequest *request)
+{
+	LncSlice body;
+
+	if (!lance_commit_is_pending(history->table->table_id, history->branch, request->version) ||
+		strcmp(pending->staged_key, request->staged_key) != 0)
+		return false;
+	if (read_staged(history->lib, history->store, request->staged_key, &body) &&
+		(body.size != pending->body.size || memcmp(body.data, pending->body.data, body.size) != 0))
+		lost_race(history->table->name, request->version);
+	return true;
 }
 
 /* Remember what to write at the end, with a store handle and the bytes that live until then. */
@@ -338,8 +355,7 @@ lance_commit_version(LanceHistory *history, const LanceCommitRequest *request, L
 	LanceVersionRow row = {0};
 	uint64 latest;
 
-	if (lance_commit_is_pending(history->table->table_id, history->branch, request->version) &&
-		strcmp(pending->staged_key, request->staged_key) == 0)
+	if (is_pending_again(history, request))
 	{
 		item_of_pending(item);
 		item->metadata = request->metadata;

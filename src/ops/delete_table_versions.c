@@ -72,7 +72,8 @@ forget_lost(LanceHistory *history, const LanceVersionRanges *ranges)
 		while (file < nfiles && files[file].version < version)
 			file++;
 		if (!rows[i].deleted && in_ranges(ranges, rows[i].version) &&
-			!(file < nfiles && files[file].version == version))
+			!(file < nfiles && files[file].version == version) &&
+			!lance_commit_is_pending(history->table->table_id, history->branch, rows[i].version))
 			lost[nlost++] = rows[i].version;
 	}
 	lance_version_forget(history->table->table_id, history->branch, nlost, lost);
