@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "catalog/entry.h"
+#include "catalog/table_entry.h"
 #include "miscadmin.h"
 #include "ops/check.h"
 #include "ops/place.h"
@@ -39,7 +40,14 @@ insert_entry(const LanceRegisterTableRequest *request, int64 parent_id, int mode
 			lance_table_name_taken(&request->id, taken_by == LANCE_ENTRY_NAMESPACE);
 		old = lance_entry_find(&request->id, LANCE_ENTRY_TABLE, LANCE_LOCK_UPDATE);
 		if (old != NULL)
+		{
+			/*
+			 * The removal takes a weaker lock on the locations than the claim that follows: without the stronger one
+			 * first, two of these would wait for each other. It comes after the row's lock, as in DropTable.
+			 */
+			lance_table_lock_locations(true);
 			lance_entry_remove(old->entry_id);
+		}
 		CHECK_FOR_INTERRUPTS();
 	}
 }

@@ -64,20 +64,25 @@ SELECT attempt('overwrite', format('SELECT lance_create_namespace(%L, ''Overwrit
 SELECT attempt('cleanup', 'SELECT lance_run_cleanup(5)');
 SELECT attempt('list', 'SELECT * FROM lance_list_all_tables()');
 },
+	register => q{
+\set t random(1, 4)
+\set r random(1, 1000000000)
+SELECT attempt('register', format('SELECT lance_register_table(%L, %L, ''Overwrite'')', 'reg$t' || :t, 'reg/' || :r));
+},
 	push => q{
 \set t random(1, 2)
 \set r random(1, 1000000000)
 SELECT attempt('push', format('SELECT push(%L, %L)', 'chain$t' || :t, :client_id || '-' || :r));
 });
 
-$node->safe_psql('postgres', q{SELECT lance_create_namespace('chain');
+$node->safe_psql('postgres', q{SELECT lance_create_namespace('chain'); SELECT lance_create_namespace('reg');
 	SELECT lance_declare_table('chain$t1'); SELECT lance_declare_table('chain$t2');});
 my @files;
 foreach my $name (sort keys %script)
 {
 	my $file = "$PostgreSQL::Test::Utils::tmp_check/$name.sql";
 	append_to_file($file, $script{$name});
-	push @files, '-f', "$file@" . ($name eq 'names' ? 20 : $name eq 'push' ? 6 : 1);
+	push @files, '-f', "$file@" . ($name eq 'names' ? 20 : $name eq 'push' ? 6 : $name eq 'register' ? 10 : 1);
 }
 $node->command_ok(
 	[ 'pgbench', '-n', '-c', '8', '-j', '2', '-T', '15', @files, $node->connstr('postgres') ], 'pgbench runs to its end');
@@ -87,7 +92,7 @@ is($node->safe_psql('postgres', q{
 	SELECT what || ' ' || state FROM outcome
 	WHERE state NOT IN ('00000', '23505', '40001', 'LN001', 'LN003', 'LN004') GROUP BY 1}), '', 'no other error');
 is($node->safe_psql('postgres', q{SELECT string_agg(DISTINCT what, ',' ORDER BY what) FROM outcome WHERE state = '00000'}),
-	'cleanup,create,declare,drop namespace,drop table,list,overwrite,push,rename', 'all of it happened');
+	'cleanup,create,declare,drop namespace,drop table,list,overwrite,push,register,rename', 'all of it happened');
 is($node->safe_psql('postgres', q{
 	SELECT count(*) FROM lance.catalog_entry e WHERE entry_id <> 0 AND NOT EXISTS (
 		SELECT FROM lance.catalog_entry p WHERE p.entry_id = e.parent_id AND p.kind = 'namespace')}), '0', 'no orphan');
