@@ -58,7 +58,18 @@ SELECT lance_drop_namespace('theirs', behavior => 'Cascade');
 DO $$ BEGIN PERFORM lance_create_namespace('no$x'); EXCEPTION WHEN OTHERS THEN RAISE NOTICE '% as %', SQLERRM, current_user; END $$;
 SELECT current_user, current_setting('search_path');
 RESET search_path;
+-- USAGE on the wrapper lets nobody choose the hosts that the server talks to.
 RESET ROLE;
+GRANT USAGE ON FOREIGN DATA WRAPPER lance_fdw TO nobody;
+SET ROLE nobody;
+CREATE SERVER theirs FOREIGN DATA WRAPPER lance_fdw OPTIONS (root 's3://b/x', endpoint 'http://169.254.169.254', allow_http 'true');
+CREATE USER MAPPING FOR nobody SERVER theirs OPTIONS (access_key_id 'a', secret_access_key 'b');
+SELECT lance_create_namespace('far', properties => '{"server": "theirs"}');
+SELECT t.try($$SELECT * FROM lance_declare_table('far$t')$$);
+SELECT lance_drop_namespace('far');
+RESET ROLE;
+SELECT t.try($$SELECT lance_attach_dataset('s3://b/x/t', 'theirs', 't', 'far')$$);
+REVOKE USAGE ON FOREIGN DATA WRAPPER lance_fdw FROM nobody CASCADE;
 DROP SCHEMA evil CASCADE;
 SELECT count(*) FROM lance_drop_table('mine');
 SELECT failed FROM lance_run_cleanup();

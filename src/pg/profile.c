@@ -395,6 +395,12 @@ open_checked(LanceLibrary *lib, const LanceProfile *profile, const char *uri, bo
 	if (!is_local(uri) && strncmp(uri, "s3://", 5) != 0)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid storage location \"%s\"", uri),
 						errhint("A location is \"s3://bucket/path\" or \"file:///absolute/path\".")));
+
+	/* USAGE on the wrapper makes nobody a chooser of hosts for the server to talk to. */
+	if (profile->endpoint != NULL && !superuser_arg(profile->owner))
+		ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+						errmsg("permission denied for the endpoint of server \"%s\"", profile->server_name),
+						errhint("A server with the option \"endpoint\" must be owned by a superuser.")));
 	store = open_at(lib, profile, uri);
 	inside = lies_in(lnc_store_uri(store), lnc_store_uri(open_at(lib, profile, profile->root)));
 	if (!inside &&
