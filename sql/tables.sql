@@ -80,6 +80,7 @@ SELECT l, t.try(format('SELECT location FROM lance_register_table(%L, %L)', 'ml$
 SELECT l, t.try(format('SELECT location FROM lance_register_table(%L, %L)', 'ml$r', root || l)) FROM t.setting, unnest(ARRAY['', '/', '/../x', 'x/y']) l;
 SELECT t.try($$SELECT * FROM lance_register_table('ml$r1', 'dir/one')$$);
 SELECT l, t.try(format('SELECT location FROM lance_register_table(%L, %L)', 'ml$r2', l)) FROM unnest('{dir/one,dir/one/,dir/one/x,dir}'::text[]) l;
+SELECT regexp_replace(t.try(format('SELECT location FROM lance_register_table(%L, %L)', 'ml$r2', repeat('0123456789', 300))), 'has \d+', 'has MANY');
 SELECT t.try($$SELECT * FROM lance_declare_table('ml$r2', location => 'dir/one/inside')$$);
 SELECT t.mask(location) FROM lance_declare_table('ml$r2', location => 'dir/one2/');
 SELECT t.mask(location) FROM lance_describe_table('ml$r2');

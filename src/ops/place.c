@@ -19,6 +19,9 @@
 /* A directory name keeps so much of a name; the random part makes it unique. */
 #define NAME_BYTES 48
 
+/* The longest location: more than any store takes, and what an index entry holds. */
+#define LOCATION_BYTES 2048
+
 /* All directories of namespaces together: deep paths are cut short, since stores and file systems limit keys. */
 #define PATH_BYTES 256
 
@@ -241,6 +244,9 @@ lance_place_claim(int64 table_id, const char *location, const LanceProfile *prof
 	bool dropped;
 	char *other;
 
+	if (strlen(location) > LOCATION_BYTES)
+		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("location is too long"),
+						errdetail("It has %zu bytes, at most %d are allowed.", strlen(location), LOCATION_BYTES)));
 	lance_table_lock_locations(chosen_by_caller);
 	other = lance_table_overlap(location, &dropped);
 	if (other != NULL)
