@@ -23,6 +23,7 @@ SUITES = {
     "static": "the small checks of test/check, and clang's warnings",
     "unit": "unit tests of the library half, under ASan and UBSan",
     "regress": "pg_regress and isolation tests",
+    "ubsan": "pg_regress and isolation tests again, the extension built under UBSan",
     "tap": "TAP tests: workers, restarts, REST",
     "clients": "LanceDB, pylance and raw HTTP against the REST server, tables in local files",
     "s3": "the same, tables on an S3 server",
@@ -142,7 +143,7 @@ def jobs_of(s, a):
         for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
             if name.endswith(".pl"):
                 jobs.append(("tap/" + name[:-3], lambda r, n=name: suites.tap(s, r, n)))
-    for name, fn in (("unit", suites.unit), ("regress", suites.regress), ("static", suites.static)):
+    for name, fn in (("unit", suites.unit), ("ubsan", suites.ubsan), ("regress", suites.regress), ("static", suites.static)):
         if name in a.suites:
             jobs.append((name, lambda r, f=fn: f(s, r)))
     return jobs

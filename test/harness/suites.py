@@ -2,6 +2,7 @@
 
 A job is a function that returns a Result; jobs of a run share one Setting. Output goes to a file a job.
 """
+import glob
 import os
 import re
 import shutil
@@ -168,6 +169,26 @@ def regress(s, r):
                 r.bad("%s: %d results where %d tests are listed" % (variable, len(found), len(names)))
     finally:
         cluster.remove()
+
+
+def ubsan(s, r):
+    """pg_regress in a copy of the sources that is built under UBSan; the server stops at the first finding."""
+    home = os.path.join(s.home, "ubsan")
+    tree = os.path.join(home, "tree")
+    shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".git", "build", "__pycache__", "*.o", "*.d", "*.so"))
+    sdist = glob.glob(os.path.join(ROOT, "build", "deps", "download", "*.tar.gz"))
+    status, text = execute(r.log, [os.path.join(tree, "check"), "regress"], env={
+        "SANITIZE": "undefined", "PG_CONFIG": "", "LANCE_CATALOG_STATE": os.path.join(home, "state"),
+        **({"NANOARROW_SDIST": sdist[0]} if sdist else {})}, cwd=tree)
+    total = re.findall(r"^(\d+) passed, (\d+) failed$", text, re.M)
+    if not total:
+        r.bad("the run ended with status %d before it counted anything" % status)
+        return
+    r.ok(int(total[-1][0]))
+    for complaint in re.findall(r"^         ((?:REGRESS|ISOLATION).*)", text, re.M):
+        r.bad(complaint)
+    if status and not r.failed:
+        r.bad("%s of the run failed" % total[-1][1])
 
 
 def tap(s, r, name):
