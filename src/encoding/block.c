@@ -9,6 +9,28 @@
 
 #define BUILDER_LEAST_DATA ((uint64_t)256)
 
+/* A packed struct: as wide as its fields together, or variable when one of them is. */
+static LncCode
+shape_of_struct(LncContext *ctx, const LncType *type, LncShape *out)
+{
+	uint64_t bytes = 0;
+
+	for (int32_t i = 0; i < type->nchildren; i++)
+	{
+		const LncType *child = &type->children[i].type;
+
+		if (lnc_type_is_variable(child))
+			out->variable = true;
+		else if (lnc_type_width(child) == 0)
+			return lnc_fail(ctx, LNC_UNSUPPORTED, "values of type \"%s\" are not read in a packed struct",
+							child->logical != NULL ? child->logical : "");
+		else if (lnc_add_overflow(bytes, lnc_type_width(child), &bytes) || bytes > UINT64_MAX / 8)
+			return lnc_fail(ctx, LNC_CORRUPT, "the fields of a packed struct overflow");
+	}
+	out->bits = out->variable ? 0 : bytes * 8;
+	return LNC_OK;
+}
+
 LncCode
 lnc_shape_of_type(LncContext *ctx, const LncType *type, LncShape *out)
 {
@@ -24,6 +46,8 @@ lnc_shape_of_type(LncContext *ctx, const LncType *type, LncShape *out)
 		out->dimensions[out->nlists++] = (uint64_t)type->list_size;
 		type = &type->children[0].type;
 	}
+	if (type->kind == LNC_TYPE_STRUCT && type->nchildren > 0 && out->nlists == 0)
+		return shape_of_struct(ctx, type, out);
 	if (lnc_type_is_variable(type) && out->nlists == 0)
 		out->variable = true;
 	else if (type->kind == LNC_TYPE_BOOL)

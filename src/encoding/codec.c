@@ -254,6 +254,7 @@ lnc_codec_decode_variable_values(LncContext *ctx, const LncCodec *codec, LncGene
 	switch (codec->kind)
 	{
 		case LNC_CODEC_VARIABLE:
+		case LNC_CODEC_VARIABLE_PACKED_STRUCT:
 			return LNC_OK;
 		case LNC_CODEC_FSST:
 			LNC_TRY(lnc_codec_decode_variable_values(ctx, codec->values, general, arena, block));

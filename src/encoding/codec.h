@@ -17,6 +17,8 @@
  *	byte_stream_split	byte_stream_split.h		same					-
  *	fixed_size_list		validity buffers outermost first,
  *						then items				rows as for value		validity bytes a level, then items
+ *	packed_struct		what is inside it, which has values as wide as the fields together
+ *	variable_packed_struct	-				-						rows, which packed.h takes apart
  *	constant			no bytes, all is NULL: the items of a fixed_size_list around it, or (value) those of the type
  */
 #ifndef LNC_ENCODING_CODEC_H
@@ -45,8 +47,16 @@ typedef enum LncCodecKind
 	LNC_CODEC_RLE,
 	LNC_CODEC_BYTE_STREAM_SPLIT,
 	LNC_CODEC_GENERAL,
-	LNC_CODEC_FIXED_SIZE_LIST
+	LNC_CODEC_FIXED_SIZE_LIST,
+	LNC_CODEC_VARIABLE_PACKED_STRUCT
 } LncCodecKind;
+
+/* One field of a variable packed struct. */
+typedef struct LncCodecField
+{
+	const struct LncCodec *codec; /* value use */
+	uint32_t length_bytes;        /* of the length in front of it; 0: codec->value_bytes are stored */
+} LncCodecField;
 
 /* One node, checked and ready to decode. Lives in the arena of lnc_codec_open. */
 typedef struct LncCodec
@@ -61,6 +71,8 @@ typedef struct LncCodec
 	const LncFsst *fsst;            /* fsst */
 	const struct LncCodec *values;  /* the codec inside, or NULL */
 	const struct LncCodec *lengths; /* rle */
+	uint32_t nfields;               /* variable packed struct */
+	const LncCodecField *fields;    /* array of nfields */
 } LncCodec;
 
 /*

@@ -270,6 +270,71 @@ open_fixed_size_list(LncContext *ctx, LncArena *arena, const Lance__Encodings21_
 	return LNC_OK;
 }
 
+/* The codec inside stands for a packed struct of fixed width. */
+static LncCode
+open_packed_struct(LncContext *ctx, LncArena *arena, LncCodecUse use,
+				   const Lance__Encodings21__PackedStruct *message, const LncCodec **out)
+{
+	uint64_t bits = 0;
+
+	LNC_TRY(lnc_codec_open(ctx, arena, use, message->values, out));
+	for (size_t i = 0; i < message->n_bits_per_value; i++)
+		LNC_REQUIRE(ctx, !lnc_add_overflow(bits, message->bits_per_value[i], &bits),
+					"the fields of a packed struct overflow");
+	LNC_REQUIRE(ctx, !(*out)->shape.variable && (*out)->shape.nlists == 0 && (*out)->shape.bits == bits,
+				"page encoding \"packed_struct\" has fields of %llu bits in values of %llu",
+				(unsigned long long)bits, (unsigned long long)(*out)->shape.bits);
+	return LNC_OK;
+}
+
+static LncCode
+open_packed_field(LncContext *ctx, LncArena *arena,
+				  const Lance__Encodings21__VariablePackedStruct__FieldEncoding *message, LncCodecField *field)
+{
+	LNC_TRY(lnc_codec_open(ctx, arena, LNC_CODEC_VALUE, message->value, &field->codec));
+	if (field->codec->kind == LNC_CODEC_VARIABLE_PACKED_STRUCT)
+		return lnc_fail(ctx, LNC_UNSUPPORTED, "packed structs inside packed structs are not read");
+	switch (message->layout_case)
+	{
+		case LANCE__ENCODINGS21__VARIABLE_PACKED_STRUCT__FIELD_ENCODING__LAYOUT_BITS_PER_VALUE:
+			LNC_REQUIRE(ctx,
+						!field->codec->shape.variable && message->bits_per_value % 8 == 0 &&
+							message->bits_per_value / 8 == field->codec->value_bytes,
+						"a field of a packed struct has %llu bits, its encoding %llu bytes",
+						(unsigned long long)message->bits_per_value, (unsigned long long)field->codec->value_bytes);
+			if (field->codec->shape.bits == 1)
+				return lnc_fail(ctx, LNC_UNSUPPORTED, "booleans in packed structs are not read");
+			return LNC_OK;
+		case LANCE__ENCODINGS21__VARIABLE_PACKED_STRUCT__FIELD_ENCODING__LAYOUT_BITS_PER_LENGTH:
+			LNC_REQUIRE(ctx, field->codec->shape.variable,
+						"a field of a packed struct is of fixed width and has lengths");
+			LNC_REQUIRE(ctx, message->bits_per_length == 32 || message->bits_per_length == 64,
+						"a field of a packed struct has lengths of %llu bits",
+						(unsigned long long)message->bits_per_length);
+			field->length_bytes = (uint32_t)(message->bits_per_length / 8);
+			return LNC_OK;
+		default:
+			return lnc_fail(ctx, LNC_CORRUPT, "a field of a packed struct does not tell its size");
+	}
+}
+
+static LncCode
+open_variable_packed_struct(LncContext *ctx, LncArena *arena,
+							const Lance__Encodings21__VariablePackedStruct *message, LncCodec *codec)
+{
+	LncCodecField *fields;
+
+	LNC_REQUIRE(ctx, message->n_fields > 0 && message->n_fields <= UINT32_MAX, "a packed struct has no fields");
+	LNC_TRY(LNC_NEW(ctx, arena, &fields, message->n_fields));
+	for (size_t i = 0; i < message->n_fields; i++)
+		LNC_TRY(open_packed_field(ctx, arena, message->fields[i], &fields[i]));
+	codec->kind = LNC_CODEC_VARIABLE_PACKED_STRUCT;
+	codec->shape.variable = true;
+	codec->nfields = (uint32_t)message->n_fields;
+	codec->fields = fields;
+	return LNC_OK;
+}
+
 LncCode
 lnc_codec_open(LncContext *ctx, LncArena *arena, LncCodecUse use, const Message *message, const LncCodec **out)
 {
@@ -316,9 +381,11 @@ lnc_codec_open(LncContext *ctx, LncArena *arena, LncCodecUse use, const Message 
 		case CODEC(DICTIONARY):
 			return not_read(ctx, use, "dictionary");
 		case CODEC(PACKED_STRUCT):
-			return lnc_fail(ctx, LNC_UNSUPPORTED, "page encoding \"packed_struct\" is not read");
+			return open_packed_struct(ctx, arena, use, message->packed_struct, out);
 		case CODEC(VARIABLE_PACKED_STRUCT):
-			return lnc_fail(ctx, LNC_UNSUPPORTED, "page encoding \"variable_packed_struct\" is not read");
+			if (use == LNC_CODEC_VALUE)
+				return open_variable_packed_struct(ctx, arena, message->variable_packed_struct, codec);
+			return not_read(ctx, use, "variable_packed_struct");
 		default:
 			return lnc_fail(ctx, LNC_UNSUPPORTED, "an unknown page encoding is not read");
 	}

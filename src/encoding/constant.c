@@ -26,7 +26,10 @@ typedef struct Constant
 {
 	bool has_value;
 	LncSlice value;      /* one value: bytes of fixed width, or the bytes of a variable one. In the page's arena */
-	const uint16_t *def; /* of all rows, or NULL. In the page's arena */
+	uint64_t nslots;     /* of the page; without levels its rows */
+	const uint16_t *rep; /* of all slots, or NULL. In the page's arena, as is the following */
+	const uint16_t *def;
+	uint64_t *starts; /* with rep: array of rows + 1, the first slot of each row */
 } Constant;
 
 static LncCode
@@ -39,11 +42,19 @@ read_slots(LncContext *ctx, LncPage21 *page, LncArena *arena, LncArena *scratch,
 	uint8_t *values;
 
 	(void)scratch;
+	if (constant->rep != NULL)
+	{
+		count = constant->starts[first + count] - constant->starts[first];
+		first = constant->starts[first];
+		out->rep = constant->rep + first;
+	}
 	out->nslots = count;
 	out->all_null = !constant->has_value;
+	out->def = constant->def != NULL ? constant->def + first : NULL;
+	count = lnc_levels_count_visible(&page->layers, out->def, count);
+	out->nvalues = count;
 	if (!constant->has_value)
 		return LNC_OK;
-	out->def = constant->def != NULL ? constant->def + first : NULL;
 	block->shape = page->shape;
 	memset(block->shape.validity, 0, sizeof(block->shape.validity));
 	block->count = count;
@@ -128,28 +139,73 @@ open_value(LncContext *ctx, const LncPage21 *page, LncSlice in, LncSlice *value)
 	return LNC_OK;
 }
 
-/* Read and decode the definition levels of the whole page; they are kept. */
+/* Read and decode levels of the whole page, which are kept; an empty buffer has none. raw: *count follows from it. */
 static LncCode
-open_def(LncContext *ctx, LncPage21 *page, const Lance__Encodings21__ConstantLayout *message, uint32_t buffer,
-		 Constant *constant)
+open_levels(LncContext *ctx, LncPage21 *page, const Lance__Encodings21__CompressiveEncoding *compression,
+			uint64_t stated, uint32_t buffer, uint16_t limit, uint64_t *count, const uint16_t **out)
 {
 	const LncCodec *codec = NULL;
+	uint64_t size = page->source->sizes[buffer];
 	LncSlice bytes;
-	uint64_t count = page->page.nrows;
 
-	if (page->source->sizes[buffer] == 0)
+	*count = 0;
+	if (size == 0)
 		return LNC_OK;
-	LNC_REQUIRE(ctx, page->layers.max_def > 0, "a page without nullable layers has definition levels");
-	if (message->def_compression != NULL)
+	*count = size / sizeof(uint16_t);
+	if (compression != NULL)
 	{
-		LNC_REQUIRE(ctx, message->num_def_values == count, "a page of %llu rows has %llu definition levels",
-					(unsigned long long)count, (unsigned long long)message->num_def_values);
-		LNC_TRY(lnc_codec_open(ctx, page->arena, LNC_CODEC_BLOCK, message->def_compression, &codec));
+		*count = stated;
+		LNC_TRY(lnc_codec_open(ctx, page->arena, LNC_CODEC_BLOCK, compression, &codec));
 		LNC_TRY(lnc_levels_check(ctx, codec));
 	}
-	LNC_TRY(lnc_page21_read(ctx, page, page->arena, buffer, 0, page->source->sizes[buffer], &bytes));
-	return lnc_levels_decode(ctx, codec, page->general, page->arena, bytes, count, page->layers.max_def,
-							 &constant->def);
+	LNC_TRY(lnc_page21_read(ctx, page, page->arena, buffer, 0, size, &bytes));
+	return lnc_levels_decode(ctx, codec, page->general, page->arena, bytes, *count, limit, out);
+}
+
+/* The levels of the page, in its last two buffers, and where its rows start. */
+static LncCode
+open_slots(LncContext *ctx, LncPage21 *page, const Lance__Encodings21__ConstantLayout *message, Constant *constant)
+{
+	uint32_t nbuffers = page->source->nbuffers;
+	uint64_t nrows = page->page.nrows;
+	uint64_t nrep = 0;
+	uint64_t ndef = 0;
+	uint64_t row = 0;
+
+	constant->nslots = nrows;
+	if (nbuffers >= 2)
+	{
+		LNC_TRY(open_levels(ctx, page, message->rep_compression, message->num_rep_values, nbuffers - 2,
+							page->layers.max_rep, &nrep, &constant->rep));
+		LNC_TRY(open_levels(ctx, page, message->def_compression, message->num_def_values, nbuffers - 1,
+							page->layers.max_def, &ndef, &constant->def));
+	}
+	LNC_REQUIRE(ctx, (constant->rep != NULL) == (page->layers.max_rep > 0) || nrows == 0,
+				"a page of %u list layers has %llu repetition levels", page->layers.max_rep,
+				(unsigned long long)nrep);
+	if (constant->rep != NULL)
+		constant->nslots = nrep;
+	LNC_REQUIRE(ctx, constant->def == NULL || ndef == constant->nslots,
+				"a page of %llu rows and %llu slots has %llu definition levels", (unsigned long long)nrows,
+				(unsigned long long)constant->nslots, (unsigned long long)ndef);
+	LNC_REQUIRE(ctx, constant->def == NULL || page->layers.max_def > 0,
+				"a page without nullable layers has definition levels");
+	if (constant->rep == NULL)
+		return LNC_OK;
+	LNC_REQUIRE(ctx, nrep >= nrows, "a page of %llu rows has %llu slots", (unsigned long long)nrows,
+				(unsigned long long)nrep);
+	LNC_TRY(LNC_NEW(ctx, page->arena, &constant->starts, nrows + 1));
+	for (uint64_t i = 0; i < nrep; i++)
+	{
+		if (constant->rep[i] != page->layers.max_rep)
+			continue;
+		LNC_REQUIRE(ctx, row < nrows, "a page of %llu rows has more of them", (unsigned long long)nrows);
+		constant->starts[row++] = i;
+	}
+	LNC_REQUIRE(ctx, row == nrows && (nrows == 0 || constant->starts[0] == 0), "a page of %llu rows has %llu",
+				(unsigned long long)nrows, (unsigned long long)row);
+	constant->starts[row] = nrep;
+	return LNC_OK;
 }
 
 LncCode
@@ -179,17 +235,13 @@ lnc_constant_open(LncContext *ctx, LncPage21 *page, const Lance__Encodings21__Co
 	constant->has_value = is_inline || in_buffer;
 	if (constant->has_value)
 	{
-		LNC_REQUIRE(ctx, page->type->kind != LNC_TYPE_NULL, "a page of the null type has a value");
+		LNC_REQUIRE(ctx, !lnc_page21_is_bare(page), "a page of a type without values has one");
 		if (!page->shape.variable)
 		{
 			LNC_TRY(lnc_shape_bytes(ctx, &page->shape, 1, &bytes));
 			LNC_REQUIRE(ctx, constant->value.size == bytes, "a constant value has %zu bytes, expected %llu",
 						constant->value.size, (unsigned long long)bytes);
 		}
-		LNC_REQUIRE(ctx, nbuffers < 2 || page->source->sizes[nbuffers - 2] == 0,
-					"a page without lists has repetition levels");
-		if (nbuffers >= 2)
-			LNC_TRY(open_def(ctx, page, message, nbuffers - 1, constant));
 	}
-	return LNC_OK;
+	return open_slots(ctx, page, message, constant);
 }

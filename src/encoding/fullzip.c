@@ -23,9 +23,10 @@ typedef struct FullZip
 {
 	const LncCodec *values;
 	uint32_t control_bytes;
+	uint32_t bits_rep; /* 0: no lists */
 	uint32_t bits_def;
 	uint32_t length_bytes; /* variable values: of the length in front of each */
-	uint32_t index_bytes;  /* variable values: of an index entry */
+	uint32_t index_bytes;  /* of an index entry; 0: there is no index */
 	LncShape shape;        /* fixed values: as the column has them */
 	bool bytes_to_bits;    /* fixed values: bools, stored as bytes */
 } FullZip;
@@ -84,24 +85,12 @@ pack_bools(LncContext *ctx, LncArena *arena, LncBlock *block)
 	return LNC_OK;
 }
 
+/* Decode count values, the first at rows and each stride after the one before. */
 static LncCode
-read_fixed(LncContext *ctx, LncPage21 *page, LncArena *arena, LncArena *scratch, uint64_t first, uint64_t count,
-		   LncSlots *out)
+finish_fixed(LncContext *ctx, const FullZip *zip, LncArena *arena, const uint8_t *rows, uint64_t stride,
+			 uint64_t count, LncSlots *out)
 {
-	const FullZip *zip = page->layout;
-	uint64_t stride = zip->control_bytes + zip->values->value_bytes;
-	uint64_t offset;
-	uint64_t length;
-	LncSlice rows;
-
-	out->nslots = count;
-	LNC_REQUIRE(ctx, !lnc_mul_overflow(first, stride, &offset) && !lnc_mul_overflow(count, stride, &length),
-				"the size of %llu values overflows", (unsigned long long)count);
-	LNC_TRY(lnc_page21_read(ctx, page, scratch, BUFFER_DATA, offset, length, &rows));
-	if (zip->control_bytes > 0)
-		LNC_TRY(read_def(ctx, page, zip, scratch, rows.data, stride, count, &out->def));
-	LNC_TRY(lnc_codec_decode_fixed_values(ctx, zip->values, arena, rows.data + zip->control_bytes, stride, count,
-										  &out->values));
+	LNC_TRY(lnc_codec_decode_fixed_values(ctx, zip->values, arena, rows, stride, count, &out->values));
 	if (zip->bytes_to_bits)
 		LNC_TRY(pack_bools(ctx, arena, &out->values));
 	out->values.shape = zip->shape;
@@ -118,37 +107,114 @@ read_fixed(LncContext *ctx, LncPage21 *page, LncArena *arena, LncArena *scratch,
 	return LNC_OK;
 }
 
-/* Walk count slots: levels, and the values as stored put back to back in arena. */
+static LncCode
+read_fixed(LncContext *ctx, LncPage21 *page, LncArena *arena, LncArena *scratch, uint64_t first, uint64_t count,
+		   LncSlots *out)
+{
+	const FullZip *zip = page->layout;
+	uint64_t stride = zip->control_bytes + zip->values->value_bytes;
+	uint64_t offset;
+	uint64_t length;
+	LncSlice rows;
+
+	out->nslots = count;
+	out->nvalues = count;
+	LNC_REQUIRE(ctx, !lnc_mul_overflow(first, stride, &offset) && !lnc_mul_overflow(count, stride, &length),
+				"the size of %llu values overflows", (unsigned long long)count);
+	LNC_TRY(lnc_page21_read(ctx, page, scratch, BUFFER_DATA, offset, length, &rows));
+	if (zip->control_bytes > 0)
+		LNC_TRY(read_def(ctx, page, zip, scratch, rows.data, stride, count, &out->def));
+	return finish_fixed(ctx, zip, arena, rows.data + zip->control_bytes, stride, count, out);
+}
+
+/* Room for the levels of at most count slots, as far as they are stored. */
+static LncCode
+make_levels(LncContext *ctx, const FullZip *zip, LncArena *scratch, uint64_t count, uint16_t **rep, uint16_t **def)
+{
+	*rep = NULL;
+	*def = NULL;
+	if (zip->bits_rep > 0)
+		LNC_TRY(lnc_arena_alloc(ctx, scratch, (count + 1) * sizeof(**rep), (void **)rep));
+	if (zip->bits_def > 0)
+		LNC_TRY(lnc_arena_alloc(ctx, scratch, (count + 1) * sizeof(**def), (void **)def));
+	return LNC_OK;
+}
+
+/* Split the control word at *at of rows into levels, which are put at number slot; moves *at behind it. */
+static inline LncCode
+take_levels(LncContext *ctx, const LncPage21 *page, const FullZip *zip, LncSlice rows, uint64_t *at, uint64_t slot,
+			uint16_t *rep, uint16_t *def, uint64_t *level)
+{
+	uint64_t word;
+
+	*level = 0;
+	if (zip->control_bytes == 0)
+		return LNC_OK;
+	LNC_REQUIRE(ctx, lnc_range_ok(*at, zip->control_bytes, rows.size), "values are truncated");
+	word = load_word(rows.data + *at, zip->control_bytes);
+	*at += zip->control_bytes;
+	*level = word & ((UINT64_C(1) << zip->bits_def) - 1);
+	LNC_REQUIRE(ctx, *level <= page->layers.max_def, "a level of %llu is out of range, the highest is %u",
+				(unsigned long long)*level, page->layers.max_def);
+	LNC_REQUIRE(ctx, word >> zip->bits_def <= page->layers.max_rep,
+				"a level of %llu is out of range, the highest is %u", (unsigned long long)(word >> zip->bits_def),
+				page->layers.max_rep);
+	if (rep != NULL)
+		rep[slot] = (uint16_t)(word >> zip->bits_def);
+	if (def != NULL)
+		def[slot] = (uint16_t)*level;
+	return LNC_OK;
+}
+
+/* Read the bytes of rows [first, first + count) by the index. */
+static LncCode
+read_indexed(LncContext *ctx, const LncPage21 *page, const FullZip *zip, LncArena *scratch, uint64_t first,
+			 uint64_t count, LncSlice *rows)
+{
+	LncSlice index;
+	uint64_t start;
+	uint64_t end;
+
+	LNC_TRY(lnc_page21_read(ctx, page, scratch, BUFFER_INDEX, first * zip->index_bytes,
+							(count + 1) * zip->index_bytes, &index));
+	start = load_word(index.data, zip->index_bytes);
+	end = load_word(index.data + count * zip->index_bytes, zip->index_bytes);
+	LNC_REQUIRE(ctx, start <= end, "the positions of rows %llu to %llu fall", (unsigned long long)first,
+				(unsigned long long)(first + count));
+	return lnc_page21_read(ctx, page, scratch, BUFFER_DATA, start, end - start, rows);
+}
+
+/*
+ * Walk the slots in rows: levels, and the values as stored put back to back in arena. Without lists there must be
+ * count slots.
+ */
 static LncCode
 unzip_variable(LncContext *ctx, const LncPage21 *page, const FullZip *zip, LncArena *arena, LncArena *scratch,
 			   LncSlice rows, uint64_t count, LncSlots *out)
 {
 	LncBlock *block = &out->values;
+	uint64_t most = zip->bits_rep > 0 ? rows.size / zip->control_bytes : count;
 	uint64_t at = 0;
 	uint64_t used = 0;
-	uint16_t *def = NULL;
+	uint64_t slot;
+	uint64_t value = 0;
+	uint16_t *rep;
+	uint16_t *def;
 	int64_t *offsets;
 	uint8_t *data;
 
-	if (zip->control_bytes > 0)
-		LNC_TRY(lnc_arena_alloc(ctx, scratch, count * sizeof(*def), (void **)&def));
-	LNC_TRY(lnc_arena_alloc(ctx, arena, (count + 1) * sizeof(*offsets), (void **)&offsets));
+	LNC_TRY(make_levels(ctx, zip, scratch, most, &rep, &def));
+	LNC_TRY(lnc_arena_alloc(ctx, arena, (most + 1) * sizeof(*offsets), (void **)&offsets));
 	LNC_TRY(lnc_arena_alloc(ctx, arena, rows.size, (void **)&data));
-	for (uint64_t i = 0; i < count; i++)
+	for (slot = 0; zip->bits_rep > 0 ? at < rows.size : slot < count; slot++)
 	{
-		uint64_t level = 0;
+		uint64_t level;
 		uint64_t length;
 
-		offsets[i] = (int64_t)used;
-		if (def != NULL)
-		{
-			LNC_REQUIRE(ctx, lnc_range_ok(at, zip->control_bytes, rows.size), "values are truncated");
-			level = load_word(rows.data + at, zip->control_bytes);
-			LNC_REQUIRE(ctx, level <= page->layers.max_def, "a level of %llu is out of range, the highest is %u",
-						(unsigned long long)level, page->layers.max_def);
-			def[i] = (uint16_t)level;
-			at += zip->control_bytes;
-		}
+		LNC_TRY(take_levels(ctx, page, zip, rows, &at, slot, rep, def, &level));
+		if (level > page->layers.max_visible)
+			continue;
+		offsets[value++] = (int64_t)used;
 		if (level != 0)
 			continue;
 		LNC_REQUIRE(ctx, lnc_range_ok(at, zip->length_bytes, rows.size), "values are truncated");
@@ -161,13 +227,16 @@ unzip_variable(LncContext *ctx, const LncPage21 *page, const FullZip *zip, LncAr
 		at += length;
 		used += length;
 	}
-	offsets[count] = (int64_t)used;
+	offsets[value] = (int64_t)used;
 	LNC_REQUIRE(ctx, at == rows.size, "values take %llu bytes of %zu", (unsigned long long)at, rows.size);
 	memset(block, 0, sizeof(*block));
 	block->shape.variable = true;
-	block->count = count;
+	block->count = value;
 	block->offsets = offsets;
 	block->data = data;
+	out->nslots = slot;
+	out->nvalues = value;
+	out->rep = rep;
 	out->def = def;
 	return LNC_OK;
 }
@@ -177,26 +246,72 @@ read_variable(LncContext *ctx, LncPage21 *page, LncArena *arena, LncArena *scrat
 			  LncSlots *out)
 {
 	const FullZip *zip = page->layout;
-	LncSlice index;
 	LncSlice rows;
-	uint64_t start;
-	uint64_t end;
 
 	/* Values that are decoded into new memory are only collected in scratch. */
 	bool recoded =
 		zip->values->kind == LNC_CODEC_GENERAL || (zip->values->kind == LNC_CODEC_FSST && !zip->values->fsst->raw);
 	LncArena *unzipped = recoded ? scratch : arena;
 
-	out->nslots = count;
-	LNC_TRY(lnc_page21_read(ctx, page, scratch, BUFFER_INDEX, first * zip->index_bytes,
-							(count + 1) * zip->index_bytes, &index));
-	start = load_word(index.data, zip->index_bytes);
-	end = load_word(index.data + count * zip->index_bytes, zip->index_bytes);
-	LNC_REQUIRE(ctx, start <= end, "the positions of rows %llu to %llu fall", (unsigned long long)first,
-				(unsigned long long)(first + count));
-	LNC_TRY(lnc_page21_read(ctx, page, scratch, BUFFER_DATA, start, end - start, &rows));
+	LNC_TRY(read_indexed(ctx, page, zip, scratch, first, count, &rows));
 	LNC_TRY(unzip_variable(ctx, page, zip, unzipped, scratch, rows, count, out));
 	return lnc_codec_decode_variable_values(ctx, zip->values, page->general, arena, &out->values);
+}
+
+/* The slots of fixed size below lists: placeholders have no value, so values are put back to back first. */
+static LncCode
+read_fixed_lists(LncContext *ctx, LncPage21 *page, LncArena *arena, LncArena *scratch, uint64_t first,
+				 uint64_t count, LncSlots *out)
+{
+	const FullZip *zip = page->layout;
+	uint64_t width = zip->values->value_bytes;
+	uint64_t at = 0;
+	uint64_t slot;
+	uint64_t value = 0;
+	uint16_t *rep;
+	uint16_t *def;
+	uint8_t *data;
+	LncSlice rows;
+
+	LNC_TRY(read_indexed(ctx, page, zip, scratch, first, count, &rows));
+	LNC_TRY(make_levels(ctx, zip, scratch, rows.size / zip->control_bytes, &rep, &def));
+	LNC_TRY(lnc_arena_alloc(ctx, scratch, rows.size, (void **)&data));
+	for (slot = 0; at < rows.size; slot++)
+	{
+		uint64_t level;
+
+		LNC_TRY(take_levels(ctx, page, zip, rows, &at, slot, rep, def, &level));
+		if (level > page->layers.max_visible)
+			continue;
+		LNC_REQUIRE(ctx, lnc_range_ok(at, width, rows.size), "values are truncated");
+		if (width > 0)
+			memcpy(data + value * width, rows.data + at, width);
+		at += width;
+		value++;
+	}
+	out->nslots = slot;
+	out->nvalues = value;
+	out->rep = rep;
+	out->def = def;
+	return finish_fixed(ctx, zip, arena, data, width, value, out);
+}
+
+/* The width of the index entries, of which there is one more than rows. */
+static LncCode
+open_index(LncContext *ctx, const LncPage21 *page, FullZip *zip)
+{
+	uint64_t entries = page->page.nrows + 1;
+	uint64_t size;
+
+	LNC_REQUIRE(ctx, page->source->nbuffers >= 2, "a page of lists or of values of varying length has no index");
+	size = page->source->sizes[BUFFER_INDEX];
+	LNC_REQUIRE(ctx, entries > 0 && size % entries == 0, "an index of %llu bytes does not suit %llu rows",
+				(unsigned long long)size, (unsigned long long)page->page.nrows);
+	LNC_REQUIRE(ctx, size / entries == 1 || size / entries == 2 || size / entries == 4 || size / entries == 8,
+				"an index of %llu bytes does not suit %llu rows", (unsigned long long)size,
+				(unsigned long long)page->page.nrows);
+	zip->index_bytes = (uint32_t)(size / entries);
+	return LNC_OK;
 }
 
 static LncCode
@@ -215,29 +330,22 @@ open_fixed(LncContext *ctx, LncPage21 *page, FullZip *zip, uint32_t bits_per_val
 		zip->bytes_to_bits = true;
 		zip->shape.bits = 1;
 	}
-	page->read = read_fixed;
+	if (zip->bits_rep > 0)
+		LNC_TRY(open_index(ctx, page, zip));
+	page->read = zip->bits_rep > 0 ? read_fixed_lists : read_fixed;
 	return lnc_shape_match(ctx, &zip->shape, &page->shape);
 }
 
 static LncCode
 open_variable(LncContext *ctx, LncPage21 *page, FullZip *zip, uint32_t bits_per_offset)
 {
-	uint64_t entries = page->page.nrows + 1;
-	uint64_t size;
 	LncShape shape = zip->values->shape;
 
 	LNC_REQUIRE(ctx,
 				bits_per_offset == 8 || bits_per_offset == 16 || bits_per_offset == 32 || bits_per_offset == 64,
 				"lengths of values have %u bits", bits_per_offset);
 	zip->length_bytes = bits_per_offset / 8;
-	LNC_REQUIRE(ctx, page->source->nbuffers >= 2, "a page of values of varying length has no index");
-	size = page->source->sizes[BUFFER_INDEX];
-	LNC_REQUIRE(ctx, entries > 0 && size % entries == 0, "an index of %llu bytes does not suit %llu rows",
-				(unsigned long long)size, (unsigned long long)page->page.nrows);
-	LNC_REQUIRE(ctx, size / entries == 1 || size / entries == 2 || size / entries == 4 || size / entries == 8,
-				"an index of %llu bytes does not suit %llu rows", (unsigned long long)size,
-				(unsigned long long)page->page.nrows);
-	zip->index_bytes = (uint32_t)(size / entries);
+	LNC_TRY(open_index(ctx, page, zip));
 	page->read = read_variable;
 	return lnc_shape_match(ctx, &shape, &page->shape);
 }
@@ -252,14 +360,28 @@ lnc_fullzip_open(LncContext *ctx, LncPage21 *page, const Lance__Encodings21__Ful
 	page->layout = zip;
 	page->page.layout = "full-zip";
 	LNC_REQUIRE(ctx, page->source->nbuffers >= 1, "a full-zip page has no buffers");
-	LNC_REQUIRE(ctx, message->bits_rep == 0, "a page without lists has repetition levels");
-	LNC_REQUIRE(ctx, message->bits_def <= 16, "definition levels have %u bits", message->bits_def);
+	LNC_REQUIRE(ctx, (message->bits_rep > 0) == (page->layers.max_rep > 0),
+				"a page of %u list layers has repetition levels of %u bits", page->layers.max_rep,
+				message->bits_rep);
+	LNC_REQUIRE(ctx, message->bits_rep <= 16 && message->bits_def <= 16, "levels have %u and %u bits",
+				message->bits_rep, message->bits_def);
+	zip->bits_rep = message->bits_rep;
 	zip->bits_def = message->bits_def;
-	zip->control_bytes = bits == 0 ? 0 : bits <= 8 ? 1 : 2;
-	LNC_REQUIRE(ctx, message->num_items == page->page.nrows && message->num_visible_items == page->page.nrows,
+	zip->control_bytes = bits == 0 ? 0 : bits <= 8 ? 1 : bits <= 16 ? 2 : 4;
+	LNC_REQUIRE(ctx,
+				page->layers.max_rep > 0 ||
+					(message->num_items == page->page.nrows && message->num_visible_items == page->page.nrows),
 				"a page of %llu rows has %u values in %u slots", (unsigned long long)page->page.nrows,
 				message->num_visible_items, message->num_items);
 	LNC_TRY(lnc_codec_open(ctx, page->arena, LNC_CODEC_VALUE, message->value_compression, &zip->values));
+	page->codec = zip->values;
+	if (zip->values->kind == LNC_CODEC_VARIABLE_PACKED_STRUCT)
+	{
+		/* A packed struct may be stored so even if all its fields are of fixed width. */
+		LNC_REQUIRE(ctx, page->type->kind == LNC_TYPE_STRUCT,
+					"packed structs are stored for a column of another type");
+		page->shape = zip->values->shape;
+	}
 	switch (message->details_case)
 	{
 		case LANCE__ENCODINGS21__FULL_ZIP_LAYOUT__DETAILS_BITS_PER_VALUE:

@@ -22,8 +22,11 @@ typedef struct LncPage21
 {
 	LncPage page;
 	const LncPageSource *source; /* borrowed */
-	const LncType *type;         /* of the leaf; the value type of a dictionary field. Borrowed */
-	LncShape shape;              /* of the type; unused for the null type */
+	const LncField *const *path; /* borrowed, as in LncPageSpec */
+	int32_t npath;
+	const LncType *type;   /* of the leaf; the value type of a dictionary field. Borrowed */
+	LncShape shape;        /* of the type; unused for bare types */
+	const LncCodec *codec; /* of the values; NULL for a constant */
 	LncLayers layers;
 	LncGeneral *general;
 	LncArena *arena;   /* the arena of open */
@@ -31,6 +34,13 @@ typedef struct LncPage21
 	LncReadSlots read;
 	void *layout; /* what the layout keeps */
 } LncPage21;
+
+/* Types that have no values: null, and structs without fields. */
+static inline bool
+lnc_page21_is_bare(const LncPage21 *page)
+{
+	return page->type->kind == LNC_TYPE_NULL || (page->type->kind == LNC_TYPE_STRUCT && page->type->nchildren == 0);
+}
 
 /*
  * Each opens one layout: checks the message against page->layers (which are open), the type and the buffers, reads

@@ -10,7 +10,6 @@ LncCode
 lnc_layers_open(LncContext *ctx, size_t count, const Lance__Encodings21__RepDefLayer *kinds, LncLayers *out)
 {
 	static const uint8_t codes[] = {0, 0, 0, 1, 1, 1, 2};
-	static const bool is_list[] = {false, false, true, false, true, true, true};
 
 	memset(out, 0, sizeof(*out));
 	LNC_REQUIRE(ctx, count > 0, "a page has no layers");
@@ -23,12 +22,12 @@ lnc_layers_open(LncContext *ctx, size_t count, const Lance__Encodings21__RepDefL
 		if (kind < 1 || kind > 6)
 			return lnc_fail(ctx, LNC_UNSUPPORTED, "page layer %d is not read", kind);
 		out->kinds[out->count++] = (uint8_t)kind;
-		out->max_rep = (uint16_t)(out->max_rep + (is_list[kind] ? 1 : 0));
+		out->max_rep = (uint16_t)(out->max_rep + (lnc_layer_is_list((uint8_t)kind) ? 1 : 0));
 		out->max_def = (uint16_t)(out->max_def + codes[kind]);
 		if (out->max_rep == 0)
 			out->max_visible = out->max_def;
 	}
-	LNC_REQUIRE(ctx, !is_list[out->kinds[0]], "the innermost layer of a page is a list");
+	LNC_REQUIRE(ctx, !lnc_layer_is_list(out->kinds[0]), "the innermost layer of a page is a list");
 	return LNC_OK;
 }
 
@@ -73,18 +72,31 @@ lnc_levels_decode(LncContext *ctx, const LncCodec *codec, LncGeneral *general, L
 	return LNC_OK;
 }
 
+uint64_t
+lnc_levels_count_visible(const LncLayers *layers, const uint16_t *def, uint64_t count)
+{
+	uint64_t visible = 0;
+
+	if (def == NULL || layers->max_visible >= layers->max_def)
+		return count;
+	for (uint64_t i = 0; i < count; i++)
+		visible += def[i] <= layers->max_visible;
+	return visible;
+}
+
 LncCode
-lnc_levels_validity(LncContext *ctx, LncArena *arena, const uint16_t *def, uint64_t count, const uint8_t **out)
+lnc_levels_validity(LncContext *ctx, LncArena *arena, const uint16_t *def, uint64_t count, uint16_t limit,
+					const uint8_t **out)
 {
 	uint8_t *bits;
 	void *memory;
 	uint64_t whole = count & ~UINT64_C(7);
-	uint16_t any = 0;
+	uint16_t highest = 0;
 
 	*out = NULL;
 	for (uint64_t i = 0; i < count; i++)
-		any |= def[i];
-	if (any == 0)
+		highest = def[i] > highest ? def[i] : highest;
+	if (highest <= limit)
 		return LNC_OK;
 	LNC_TRY(lnc_arena_alloc(ctx, arena, lnc_bitmap_size(count), &memory));
 	bits = memory;
@@ -93,7 +105,7 @@ lnc_levels_validity(LncContext *ctx, LncArena *arena, const uint16_t *def, uint6
 		unsigned byte = 0;
 
 		for (unsigned k = 0; k < 8; k++)
-			byte |= (unsigned)(def[i + k] == 0) << k;
+			byte |= (unsigned)(def[i + k] <= limit) << k;
 		bits[i >> 3] = (uint8_t)byte;
 	}
 	if (whole < count)
@@ -101,7 +113,7 @@ lnc_levels_validity(LncContext *ctx, LncArena *arena, const uint16_t *def, uint6
 		unsigned byte = 0;
 
 		for (unsigned k = 0; whole + k < count; k++)
-			byte |= (unsigned)(def[whole + k] == 0) << k;
+			byte |= (unsigned)(def[whole + k] <= limit) << k;
 		bits[whole >> 3] = (uint8_t)byte;
 	}
 	*out = bits;

@@ -44,6 +44,7 @@ extern LncCode lnc_layers_open(LncContext *ctx, size_t count, const Lance__Encod
 typedef struct LncSlots
 {
 	uint64_t nslots;
+	uint64_t nvalues;    /* visible slots */
 	const uint16_t *rep; /* NULL: every slot is a row */
 	const uint16_t *def; /* NULL: all 0 */
 	bool all_null;       /* no values are stored: every visible slot is NULL */
@@ -60,11 +61,17 @@ extern LncCode lnc_levels_check(LncContext *ctx, const LncCodec *codec) LNC_MUST
 extern LncCode lnc_levels_decode(LncContext *ctx, const LncCodec *codec, LncGeneral *general, LncArena *arena,
 								 LncSlice in, uint64_t count, uint16_t limit, const uint16_t **out) LNC_MUST_CHECK;
 
-/*
- * The validity of count rows of a page whose only layer is an item: bit i is set iff def[i] is 0. *out is NULL when
- * every bit would be.
- */
+/* Count the slots that have a value; def NULL: all of them. */
+extern uint64_t lnc_levels_count_visible(const LncLayers *layers, const uint16_t *def, uint64_t count);
+
+/* Bit i of *out is set iff def[i] is at most limit. *out is NULL when every bit would be. */
 extern LncCode lnc_levels_validity(LncContext *ctx, LncArena *arena, const uint16_t *def, uint64_t count,
-								   const uint8_t **out) LNC_MUST_CHECK;
+								   uint16_t limit, const uint8_t **out) LNC_MUST_CHECK;
+
+static inline bool
+lnc_layer_is_list(uint8_t kind)
+{
+	return kind == 2 || kind >= 4;
+}
 
 #endif

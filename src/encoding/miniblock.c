@@ -5,6 +5,7 @@
  *	page buffers	chunk table, chunk data, [dictionary], [repetition index]
  *	chunk table		a word a chunk, u16, or u32 for large chunks: upper bits: bytes / 8 - 1; lower four: log2 of the
  *					number of values, for the last chunk 0 or the same
+ *	repetition index	only with lists: depth + 1 u64 a chunk: rows that end in it, slots of a row that goes on, …
  *	chunk			u16 number of levels, modulo 65536
  *					[u16 bytes of rep], [u16 bytes of def]
  *					u16 (large: u32) bytes of each value buffer
@@ -14,11 +15,15 @@
  *
  * Source of the facts: format.md section 8.3.
  */
+#include "base/buffer.h"
 #include "encoding/check.h"
 #include "encoding/layout21.h"
 
 #define CHUNK_ALIGN 8
 #define CHUNK_MAX_VALUES ((uint64_t)1 << 15)
+
+/* Levels of one read: runs justify any number of them. */
+#define LEVELS_MAX_BYTES ((size_t)1 << 30)
 
 /* The fixed-size list codec takes the most buffers: a bitmap a level and what is inside. */
 #define CHUNK_MAX_BUFFERS (LNC_SHAPE_MAX_LISTS + 2)
@@ -41,6 +46,11 @@ typedef struct MiniBlock
 	uint64_t *byte_at;  /* array of nchunks + 1: where each chunk starts in the data buffer */
 	uint64_t *value_at; /* array of nchunks + 1: its first value */
 
+	/* With lists only. */
+	const LncCodec *rep; /* NULL: no repetition levels */
+	uint64_t *row_at;    /* array of nchunks + 1: the first row that starts in a chunk */
+	bool *goes_on;       /* array of nchunks + 1: the chunk starts amid a row */
+
 	bool has_dictionary;
 	LncBlock dictionary; /* in the page's arena */
 
@@ -48,6 +58,8 @@ typedef struct MiniBlock
 	bool cached;
 	uint64_t cached_chunk;
 	LncBlock cached_values;
+	uint64_t cached_nlevels;
+	const uint16_t *cached_rep;
 	const uint16_t *cached_def;
 	LncArena *chunk_arena; /* owned: the decoded chunk */
 	LncArena *raw_arena;   /* owned: bytes of chunks, from which the decoded one may borrow */
@@ -75,6 +87,37 @@ take_part(LncContext *ctx, LncSlice chunk, uint64_t *at, uint64_t size, LncSlice
 	return LNC_OK;
 }
 
+/* The levels of a chunk into the cache; stated is their number modulo 65536. */
+static LncCode
+decode_levels(LncContext *ctx, const LncPage21 *page, MiniBlock *mini, uint32_t stated, uint64_t nvalues,
+			  LncSlice rep, LncSlice def)
+{
+	uint64_t nlevels = mini->rep == NULL ? nvalues : stated;
+	uint64_t visible;
+	bool known = false;
+
+	mini->cached_rep = NULL;
+	mini->cached_def = NULL;
+	if (mini->rep != NULL)
+		LNC_TRY(lnc_codec_block_count(ctx, mini->rep, page->general, mini->chunk_arena, rep, &known, &nlevels));
+	if (mini->rep != NULL && mini->def != NULL && !known)
+		LNC_TRY(lnc_codec_block_count(ctx, mini->def, page->general, mini->chunk_arena, def, &known, &nlevels));
+	LNC_REQUIRE(ctx, (mini->rep == NULL && mini->def == NULL) || (nlevels & 0xFFFF) == stated,
+				"a chunk of %llu values has %llu levels, said to be %u", (unsigned long long)nvalues,
+				(unsigned long long)nlevels, stated);
+	if (mini->rep != NULL)
+		LNC_TRY(lnc_levels_decode(ctx, mini->rep, page->general, mini->chunk_arena, rep, nlevels,
+								  page->layers.max_rep, &mini->cached_rep));
+	if (mini->def != NULL)
+		LNC_TRY(lnc_levels_decode(ctx, mini->def, page->general, mini->chunk_arena, def, nlevels,
+								  page->layers.max_def, &mini->cached_def));
+	mini->cached_nlevels = nlevels;
+	visible = lnc_levels_count_visible(&page->layers, mini->cached_def, nlevels);
+	LNC_REQUIRE(ctx, visible == nvalues, "a chunk of %llu values has levels of %llu", (unsigned long long)nvalues,
+				(unsigned long long)visible);
+	return LNC_OK;
+}
+
 /* Decode chunk number index, whose bytes are in raw_arena, into the cache. */
 static LncCode
 decode_chunk(LncContext *ctx, const LncPage21 *page, MiniBlock *mini, uint64_t index, LncSlice chunk)
@@ -82,32 +125,28 @@ decode_chunk(LncContext *ctx, const LncPage21 *page, MiniBlock *mini, uint64_t i
 	uint32_t nbuffers = mini->values->nbuffers;
 	uint32_t size_bytes = mini->large ? 4 : 2;
 	uint64_t nvalues = mini->value_at[index + 1] - mini->value_at[index];
-	uint64_t at = 2 + (mini->def != NULL ? 2 : 0);
-	uint64_t def_size = 0;
+	uint64_t at = 2 + (mini->rep != NULL ? 2 : 0) + (mini->def != NULL ? 2 : 0);
 	LncSlice buffers[CHUNK_MAX_BUFFERS];
-	LncSlice def;
-	uint32_t nlevels;
+	LncSlice rep = {0};
+	LncSlice def = {0};
 
 	mini->cached = false;
 	lnc_arena_reset(mini->chunk_arena);
 	LNC_REQUIRE(ctx, chunk.size >= at + (uint64_t)nbuffers * size_bytes, "a chunk of %zu bytes is truncated",
 				chunk.size);
-	nlevels = lnc_le16(chunk.data);
+	if (mini->rep != NULL)
+		rep.size = lnc_le16(chunk.data + 2);
 	if (mini->def != NULL)
-		def_size = lnc_le16(chunk.data + 2);
+		def.size = lnc_le16(chunk.data + (mini->rep != NULL ? 4 : 2));
 	for (uint32_t i = 0; i < nbuffers; i++)
 		buffers[i].size = mini->large ? lnc_le32(chunk.data + at + i * 4) : lnc_le16(chunk.data + at + i * 2);
 	at += (uint64_t)nbuffers * size_bytes;
 	at = (at + CHUNK_ALIGN - 1) & ~(uint64_t)(CHUNK_ALIGN - 1);
-	mini->cached_def = NULL;
+	if (mini->rep != NULL)
+		LNC_TRY(take_part(ctx, chunk, &at, rep.size, &rep));
 	if (mini->def != NULL)
-	{
-		LNC_REQUIRE(ctx, nlevels == (nvalues & 0xFFFF), "a chunk of %llu values has %u levels",
-					(unsigned long long)nvalues, nlevels);
-		LNC_TRY(take_part(ctx, chunk, &at, def_size, &def));
-		LNC_TRY(lnc_levels_decode(ctx, mini->def, page->general, mini->chunk_arena, def, nvalues,
-								  page->layers.max_def, &mini->cached_def));
-	}
+		LNC_TRY(take_part(ctx, chunk, &at, def.size, &def));
+	LNC_TRY(decode_levels(ctx, page, mini, lnc_le16(chunk.data), nvalues, rep, def));
 	for (uint32_t i = 0; i < nbuffers; i++)
 		LNC_TRY(take_part(ctx, chunk, &at, buffers[i].size, &buffers[i]));
 	LNC_TRY(lnc_codec_decode_chunk(ctx, mini->values, page->general, mini->chunk_arena, nbuffers, buffers, nvalues,
@@ -117,9 +156,9 @@ decode_chunk(LncContext *ctx, const LncPage21 *page, MiniBlock *mini, uint64_t i
 	return LNC_OK;
 }
 
-/* The chunk that holds a value; value is below the last entry of the table. */
+/* The last chunk with starts[chunk] <= value; value is below the last entry of the table. */
 static uint64_t
-find_chunk(const MiniBlock *mini, uint64_t value)
+find_chunk(const MiniBlock *mini, const uint64_t *starts, uint64_t value)
 {
 	uint64_t low = 0;
 	uint64_t high = mini->nchunks;
@@ -128,7 +167,7 @@ find_chunk(const MiniBlock *mini, uint64_t value)
 	{
 		uint64_t middle = low + (high - low) / 2;
 
-		if (mini->value_at[middle] <= value)
+		if (starts[middle] <= value)
 			low = middle;
 		else
 			high = middle;
@@ -151,28 +190,34 @@ take_from_cache(LncContext *ctx, const MiniBlock *mini, uint64_t first, uint64_t
 	return lnc_block_builder_append(ctx, builder, &mini->cached_values, from - start, to - from);
 }
 
+/* Wide values are stored as they are: no room is made for more than chunks of so many bytes can hold. */
+static LncCode
+check_wide(LncContext *ctx, const MiniBlock *mini, uint64_t count, uint64_t bytes)
+{
+	uint64_t needed;
+
+	if (mini->values->shape.variable || mini->values->kind == LNC_CODEC_GENERAL || mini->shape.bits <= 64)
+		return LNC_OK;
+	LNC_TRY(lnc_shape_bytes(ctx, &mini->shape, count, &needed));
+	LNC_REQUIRE(ctx, mini->values->shape.bits == 0 || needed <= bytes,
+				"chunks of %llu bytes hold %llu bytes of values", (unsigned long long)bytes,
+				(unsigned long long)needed);
+	return LNC_OK;
+}
+
 /* Values [first, first + count), count > 0, and their definition levels (def NULL: there are none). */
 static LncCode
 collect_values(LncContext *ctx, LncPage21 *page, MiniBlock *mini, LncArena *arena, uint64_t first, uint64_t count,
 			   uint16_t *def, LncBlock *out)
 {
-	uint64_t chunk = find_chunk(mini, first);
-	uint64_t last = find_chunk(mini, first + count - 1);
+	uint64_t chunk = find_chunk(mini, mini->value_at, first);
+	uint64_t last = find_chunk(mini, mini->value_at, first + count - 1);
 	uint64_t bytes = mini->byte_at[last + 1] - mini->byte_at[chunk];
 	LncBlockBuilder builder;
 	LncSlice raw = {0};
 	uint64_t base;
 
-	if (!mini->values->shape.variable && mini->values->kind != LNC_CODEC_GENERAL && mini->shape.bits > 64)
-	{
-		uint64_t needed;
-
-		/* Wide values are stored as they are: no room is made for more than the chunks can hold. */
-		LNC_TRY(lnc_shape_bytes(ctx, &mini->shape, count, &needed));
-		LNC_REQUIRE(ctx, mini->values->shape.bits == 0 || needed <= bytes,
-					"chunks of %llu bytes hold %llu bytes of values", (unsigned long long)bytes,
-					(unsigned long long)needed);
-	}
+	LNC_TRY(check_wide(ctx, mini, count, bytes));
 	LNC_TRY(lnc_block_builder_init(ctx, arena, &mini->shape, count, bytes, &builder));
 	if (mini->cached && mini->cached_chunk == chunk)
 	{
@@ -200,6 +245,205 @@ collect_values(LncContext *ctx, LncPage21 *page, MiniBlock *mini, LncArena *aren
 	return LNC_OK;
 }
 
+/* ---- lists ---- */
+
+/* What is collected of some rows: values, and the levels of their slots. */
+typedef struct Rows
+{
+	LncBlockBuilder builder;
+	LncBuffer rep;
+	LncBuffer def;
+	uint64_t wanted;  /* rows that have not ended */
+	uint64_t skipped; /* rows to be passed over before the first wanted one starts */
+	bool inside;      /* a wanted row has started and not ended */
+} Rows;
+
+/* Take what the cached chunk has of the rows wanted. */
+static LncCode
+take_rows(LncContext *ctx, const LncPage21 *page, const MiniBlock *mini, Rows *rows)
+{
+	const uint16_t *rep = mini->cached_rep;
+	const uint16_t *def = mini->cached_def;
+	uint16_t starts = page->layers.max_rep;
+	uint64_t from = 0;
+	uint64_t to;
+	uint64_t value;
+	uint64_t nvalues;
+
+	if (!rows->inside)
+	{
+		for (; from < mini->cached_nlevels; from++)
+			if (rep[from] == starts && rows->skipped-- == 0)
+				break;
+		LNC_REQUIRE(ctx, from < mini->cached_nlevels, "a chunk has fewer rows than the repetition index tells");
+		rows->inside = true;
+		to = from + 1;
+	}
+	else
+		to = 0;
+	for (; to < mini->cached_nlevels; to++)
+		if (rep[to] == starts && --rows->wanted == 0)
+			break;
+	value = lnc_levels_count_visible(&page->layers, def, from);
+	nvalues = lnc_levels_count_visible(&page->layers, def == NULL ? NULL : def + from, to - from);
+	LNC_TRY(lnc_buffer_append(ctx, &rows->rep, rep + from, (to - from) * sizeof(*rep)));
+	if (def != NULL)
+		LNC_TRY(lnc_buffer_append(ctx, &rows->def, def + from, (to - from) * sizeof(*def)));
+	return lnc_block_builder_append(ctx, &rows->builder, &mini->cached_values, value, nvalues);
+}
+
+/* The chunk in which the row before row, at least 1, ends. */
+static uint64_t
+find_end(const MiniBlock *mini, uint64_t row)
+{
+	uint64_t chunk;
+
+	if (row == mini->row_at[mini->nchunks])
+		return mini->nchunks - 1;
+	chunk = find_chunk(mini, mini->row_at, row);
+	return mini->row_at[chunk] == row && !mini->goes_on[chunk] ? chunk - 1 : chunk;
+}
+
+/* The slots of rows [first, first + count), count > 0, their values (or indices) in *values. */
+static LncCode
+collect_rows(LncContext *ctx, LncPage21 *page, MiniBlock *mini, LncArena *arena, LncArena *scratch, uint64_t first,
+			 uint64_t count, LncSlots *slots, LncBlock *values)
+{
+	uint64_t chunk = find_chunk(mini, mini->row_at, first);
+	uint64_t last = find_end(mini, first + count);
+	uint64_t bytes = mini->byte_at[last + 1] - mini->byte_at[chunk];
+	uint64_t capacity = mini->value_at[last + 1] - mini->value_at[chunk];
+	Rows rows = {.wanted = count, .skipped = first - mini->row_at[chunk]};
+	LncSlice raw = {0};
+	uint64_t base;
+
+	LNC_TRY(check_wide(ctx, mini, capacity, bytes));
+	LNC_TRY(lnc_block_builder_init(ctx, arena, &mini->shape, capacity, bytes, &rows.builder));
+	lnc_buffer_init(&rows.rep, scratch, LEVELS_MAX_BYTES);
+	lnc_buffer_init(&rows.def, scratch, LEVELS_MAX_BYTES);
+	if (mini->cached && mini->cached_chunk == chunk)
+	{
+		LNC_TRY(take_rows(ctx, page, mini, &rows));
+		chunk++;
+	}
+	if (chunk <= last)
+	{
+		mini->cached = false;
+		lnc_arena_reset(mini->raw_arena);
+		base = mini->byte_at[chunk];
+		LNC_TRY(
+			lnc_page21_read(ctx, page, mini->raw_arena, BUFFER_DATA, base, mini->byte_at[last + 1] - base, &raw));
+		for (; chunk <= last; chunk++)
+		{
+			LncSlice part = {raw.data + (mini->byte_at[chunk] - base),
+							 (size_t)(mini->byte_at[chunk + 1] - mini->byte_at[chunk])};
+
+			LNC_TRY(lnc_check_interrupt(ctx));
+			LNC_TRY(decode_chunk(ctx, page, mini, chunk, part));
+			LNC_TRY(take_rows(ctx, page, mini, &rows));
+		}
+	}
+	slots->nslots = rows.rep.size / sizeof(uint16_t);
+	slots->rep = (const uint16_t *)(const void *)rows.rep.data;
+	slots->def = mini->def == NULL ? NULL : (const uint16_t *)(const void *)rows.def.data;
+	lnc_block_builder_finish(&rows.builder, values);
+	return LNC_OK;
+}
+
+/* The definition levels of the slots that have a value. */
+static LncCode
+visible_levels(LncContext *ctx, const LncPage21 *page, LncArena *scratch, const LncSlots *slots,
+			   const uint16_t **out)
+{
+	uint16_t *kept;
+	uint64_t n = 0;
+
+	*out = slots->def;
+	if (slots->def == NULL || slots->nvalues == slots->nslots)
+		return LNC_OK;
+	LNC_TRY(lnc_arena_alloc(ctx, scratch, (slots->nslots + 1) * sizeof(*kept), (void **)&kept));
+	for (uint64_t i = 0; i < slots->nslots; i++)
+	{
+		kept[n] = slots->def[i];
+		n += slots->def[i] <= page->layers.max_visible;
+	}
+	*out = kept;
+	return LNC_OK;
+}
+
+static LncCode
+read_rows(LncContext *ctx, LncPage21 *page, LncArena *arena, LncArena *scratch, uint64_t first, uint64_t count,
+		  LncSlots *out)
+{
+	MiniBlock *mini = page->layout;
+	const uint16_t *def;
+	LncBlockBuilder empty;
+	LncBlock indices;
+
+	if (count == 0)
+	{
+		LNC_TRY(lnc_block_builder_init(ctx, arena, mini->has_dictionary ? &mini->dictionary.shape : &mini->shape, 0,
+									   0, &empty));
+		lnc_block_builder_finish(&empty, &out->values);
+		return LNC_OK;
+	}
+	if (!mini->has_dictionary)
+	{
+		LNC_TRY(collect_rows(ctx, page, mini, arena, scratch, first, count, out, &out->values));
+		out->nvalues = out->values.count;
+		return LNC_OK;
+	}
+	LNC_TRY(collect_rows(ctx, page, mini, scratch, scratch, first, count, out, &indices));
+	out->nvalues = indices.count;
+	LNC_TRY(visible_levels(ctx, page, scratch, out, &def));
+	return lnc_block_gather(ctx, arena, &mini->dictionary, &indices, def, &out->values);
+}
+
+/* Read the repetition index into the first row of each chunk. */
+static LncCode
+open_index(LncContext *ctx, LncPage21 *page, MiniBlock *mini, uint32_t depth, uint32_t buffer)
+{
+	uint64_t entry = ((uint64_t)depth + 1) * sizeof(uint64_t);
+	uint64_t rows = 0;
+	uint64_t left = 0;
+	uint64_t size;
+	LncSlice index;
+
+	LNC_REQUIRE(ctx, depth >= 1, "a page with lists has no repetition index");
+	LNC_REQUIRE(ctx, page->source->nbuffers > buffer, "a page of %u buffers lacks the repetition index",
+				page->source->nbuffers);
+	size = page->source->sizes[buffer];
+	LNC_REQUIRE(ctx, size % entry == 0 && size / entry == mini->nchunks,
+				"a repetition index of %llu bytes does not suit %llu chunks", (unsigned long long)size,
+				(unsigned long long)mini->nchunks);
+	LNC_TRY(lnc_page21_read(ctx, page, page->scratch, buffer, 0, size, &index));
+	LNC_TRY(LNC_NEW(ctx, page->arena, &mini->row_at, mini->nchunks + 1));
+	LNC_TRY(LNC_NEW(ctx, page->arena, &mini->goes_on, mini->nchunks + 1));
+	for (uint64_t i = 0; i < mini->nchunks; i++)
+	{
+		uint64_t ends = lnc_le64(index.data + i * entry);
+		uint64_t leftover = lnc_le64(index.data + i * entry + sizeof(uint64_t));
+
+		/* A row that started before ends here, or goes on to the next chunk. */
+		LNC_REQUIRE(ctx, ends <= page->page.nrows && (left == 0 || ends > 0 || leftover > 0),
+					"chunk %llu ends %llu rows of a page of %llu", (unsigned long long)i, (unsigned long long)ends,
+					(unsigned long long)page->page.nrows);
+		rows += ends + (leftover > 0) - (left > 0);
+		LNC_REQUIRE(ctx, rows <= page->page.nrows,
+					"the repetition index tells of more rows than a page of %llu has",
+					(unsigned long long)page->page.nrows);
+		left = leftover;
+		mini->row_at[i + 1] = rows;
+		mini->goes_on[i + 1] = left > 0;
+	}
+	LNC_REQUIRE(ctx, rows == page->page.nrows && left == 0,
+				"the repetition index tells of %llu rows in a page of %llu", (unsigned long long)rows,
+				(unsigned long long)page->page.nrows);
+	return LNC_OK;
+}
+
+/* ---- no lists ---- */
+
 static LncCode
 read_slots(LncContext *ctx, LncPage21 *page, LncArena *arena, LncArena *scratch, uint64_t first, uint64_t count,
 		   LncSlots *out)
@@ -210,6 +454,7 @@ read_slots(LncContext *ctx, LncPage21 *page, LncArena *arena, LncArena *scratch,
 	LncBlock indices;
 
 	out->nslots = count;
+	out->nvalues = count;
 	if (count == 0)
 	{
 		LNC_TRY(lnc_block_builder_init(ctx, arena, mini->has_dictionary ? &mini->dictionary.shape : &mini->shape, 0,
@@ -305,11 +550,15 @@ lnc_miniblock_open(LncContext *ctx, LncPage21 *page, const Lance__Encodings21__M
 	mini->large = message->has_large_chunk;
 	LNC_REQUIRE(ctx, page->source->nbuffers >= nbuffers, "a mini-block page has %u buffers, expected %u",
 				page->source->nbuffers, nbuffers);
-	LNC_REQUIRE(ctx, message->rep_compression == NULL, "a page without lists has repetition levels");
-	LNC_REQUIRE(ctx, message->num_items == page->page.nrows, "a page of %llu rows has %llu values",
-				(unsigned long long)page->page.nrows, (unsigned long long)message->num_items);
+	LNC_REQUIRE(ctx, (message->rep_compression != NULL) == (page->layers.max_rep > 0),
+				"a page of %u list layers has %s repetition levels", page->layers.max_rep,
+				message->rep_compression != NULL ? "" : "no");
+	LNC_REQUIRE(ctx, page->layers.max_rep > 0 || message->num_items == page->page.nrows,
+				"a page of %llu rows has %llu values", (unsigned long long)page->page.nrows,
+				(unsigned long long)message->num_items);
 
 	LNC_TRY(lnc_codec_open(ctx, page->arena, LNC_CODEC_CHUNK, message->value_compression, &mini->values));
+	page->codec = mini->values;
 	LNC_REQUIRE(ctx, message->num_buffers == mini->values->nbuffers && mini->values->nbuffers <= CHUNK_MAX_BUFFERS,
 				"chunks have %llu buffers, their encoding takes %u", (unsigned long long)message->num_buffers,
 				mini->values->nbuffers);
@@ -320,6 +569,13 @@ lnc_miniblock_open(LncContext *ctx, LncPage21 *page, const Lance__Encodings21__M
 	{
 		LNC_TRY(lnc_codec_open(ctx, page->arena, LNC_CODEC_BLOCK, message->def_compression, &mini->def));
 		LNC_TRY(lnc_levels_check(ctx, mini->def));
+	}
+
+	if (message->rep_compression != NULL)
+	{
+		LNC_TRY(lnc_codec_open(ctx, page->arena, LNC_CODEC_BLOCK, message->rep_compression, &mini->rep));
+		LNC_TRY(lnc_levels_check(ctx, mini->rep));
+		page->read = read_rows;
 	}
 
 	mini->chunk_arena = lnc_arena_create(ctx->env);
@@ -333,5 +589,7 @@ lnc_miniblock_open(LncContext *ctx, LncPage21 *page, const Lance__Encodings21__M
 	LNC_TRY(open_table(ctx, page, mini, message->num_items));
 	if (message->dictionary != NULL)
 		LNC_TRY(open_dictionary(ctx, page, mini, message));
+	if (mini->rep != NULL)
+		LNC_TRY(open_index(ctx, page, mini, message->repetition_index_depth, nbuffers));
 	return LNC_OK;
 }

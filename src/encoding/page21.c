@@ -1,11 +1,11 @@
 /*
  * page21.c
- *	  Pages of file versions 2.1 and 2.2: the layout message, and from slots to the column of a leaf.
- *
- * Read here: leaves outside of lists, structs and maps, that is pages with one item layer.
+ *	  Pages of file versions 2.1 and 2.2: the layout message, and from slots to the leaf and its spine.
  */
 #include "encoding/check.h"
 #include "encoding/layout21.h"
+#include "encoding/packed.h"
+#include "encoding/unravel.h"
 #include "proto/unpack.h"
 
 LncCode
@@ -26,20 +26,27 @@ lnc_page21_read(LncContext *ctx, const LncPage21 *page, LncArena *arena, uint32_
 	return LNC_OK;
 }
 
-/* The leaf's column from its slots; the only layer is an item, so slots are rows. */
+/* The leaf's column from its slots: a value per visible one. */
 static LncCode
-slots_to_column(LncContext *ctx, const LncPage21 *page, LncArena *arena, uint64_t count, const LncSlots *slots,
-				LncColumn *out)
+make_leaf(LncContext *ctx, const LncPage21 *page, LncArena *arena, const LncSlots *slots, LncColumn *out)
 {
 	const uint8_t *validity = NULL;
 
-	LNC_REQUIRE(ctx, slots->nslots == count && (slots->all_null || slots->values.count == count),
-				"a page gives %llu slots for %llu rows", (unsigned long long)slots->nslots,
-				(unsigned long long)count);
+	LNC_REQUIRE(ctx, slots->nvalues <= INT64_MAX / 2 && (slots->all_null || slots->values.count == slots->nvalues),
+				"a page gives %llu values for %llu slots", (unsigned long long)slots->values.count,
+				(unsigned long long)slots->nvalues);
+	if (page->type->kind == LNC_TYPE_STRUCT && page->type->nchildren == 0)
+	{
+		/* A struct without fields is stored like NULLs and is none. */
+		*out = (LncColumn){.type = page->type, .length = (int64_t)slots->nvalues};
+		return LNC_OK;
+	}
 	if (slots->all_null)
-		return lnc_column_nulls(ctx, arena, page->type, (int64_t)count, out);
-	if (slots->def != NULL)
-		LNC_TRY(lnc_levels_validity(ctx, arena, slots->def, count, &validity));
+		return lnc_column_nulls(ctx, arena, page->type, (int64_t)slots->nvalues, out);
+	LNC_TRY(lnc_unravel_leaf(ctx, arena, page->scratch, &page->layers, slots, &validity));
+	if (page->type->kind == LNC_TYPE_STRUCT)
+		return lnc_packed_to_column(ctx, arena, page->general, page->codec, &slots->values, page->type, validity,
+									out);
 	return lnc_block_to_column(ctx, arena, &slots->values, page->type, validity, out);
 }
 
@@ -48,6 +55,7 @@ page21_decode(LncContext *ctx, LncPage *base, LncArena *arena, uint64_t first, u
 {
 	LncPage21 *page = base->state;
 	LncSlots slots = {0};
+	LncColumn leaf;
 
 	LNC_REQUIRE(ctx, lnc_range_ok(first, count, base->nrows) && count <= INT64_MAX / 2,
 				"rows %llu to %llu are not in a page of %llu rows", (unsigned long long)first,
@@ -55,7 +63,8 @@ page21_decode(LncContext *ctx, LncPage *base, LncArena *arena, uint64_t first, u
 	LNC_TRY(lnc_check_interrupt(ctx));
 	lnc_arena_reset(page->scratch);
 	LNC_TRY(page->read(ctx, page, arena, page->scratch, first, count, &slots));
-	return slots_to_column(ctx, page, arena, count, &slots, out);
+	LNC_TRY(make_leaf(ctx, page, arena, &slots, &leaf));
+	return lnc_unravel(ctx, arena, page->scratch, &page->layers, page->path, page->npath, &slots, &leaf, out);
 }
 
 static void
@@ -67,16 +76,11 @@ page21_cleanup(void *arg)
 	page->scratch = NULL;
 }
 
-/* Layers that can be read: one item. */
 static LncCode
 open_layers(LncContext *ctx, LncPage21 *page, size_t count, const Lance__Encodings21__RepDefLayer *kinds)
 {
 	LNC_TRY(lnc_layers_open(ctx, count, kinds, &page->layers));
-	if (page->layers.max_rep > 0)
-		return lnc_fail(ctx, LNC_UNSUPPORTED, "pages below a list are not read");
-	if (page->layers.count > 1)
-		return lnc_fail(ctx, LNC_UNSUPPORTED, "pages below a struct are not read");
-	return LNC_OK;
+	return lnc_unravel_check(ctx, &page->layers, page->path, page->npath);
 }
 
 static LncCode
@@ -85,10 +89,12 @@ open_layout(LncContext *ctx, LncPage21 *page, const Lance__Encodings21__PageLayo
 	switch (message->layout_case)
 	{
 		case LANCE__ENCODINGS21__PAGE_LAYOUT__LAYOUT_MINI_BLOCK_LAYOUT:
+			LNC_REQUIRE(ctx, !lnc_page21_is_bare(page), "a page of a type without values has some");
 			LNC_TRY(
 				open_layers(ctx, page, message->mini_block_layout->n_layers, message->mini_block_layout->layers));
 			return lnc_miniblock_open(ctx, page, message->mini_block_layout);
 		case LANCE__ENCODINGS21__PAGE_LAYOUT__LAYOUT_FULL_ZIP_LAYOUT:
+			LNC_REQUIRE(ctx, !lnc_page21_is_bare(page), "a page of a type without values has some");
 			LNC_TRY(open_layers(ctx, page, message->full_zip_layout->n_layers, message->full_zip_layout->layers));
 			return lnc_fullzip_open(ctx, page, message->full_zip_layout);
 		case LANCE__ENCODINGS21__PAGE_LAYOUT__LAYOUT_CONSTANT_LAYOUT:
@@ -107,13 +113,13 @@ lnc_page21_open(LncContext *ctx, LncArena *arena, const LncPageSpec *spec, LncPa
 	ProtobufCMessage *message;
 	LncPage21 *page;
 
-	if (spec->npath > 1)
-		return lnc_fail(ctx, LNC_UNSUPPORTED, "pages below a list or struct are not read");
 	LNC_TRY(LNC_NEW(ctx, arena, &page, 1));
 	page->arena = arena;
 	page->source = spec->source;
+	page->path = spec->path;
+	page->npath = spec->npath;
 	page->type = lnc_column_type(&spec->path[spec->npath - 1]->type);
-	if (page->type->kind != LNC_TYPE_NULL)
+	if (!lnc_page21_is_bare(page))
 		LNC_TRY(lnc_shape_of_type(ctx, page->type, &page->shape));
 	page->page.nrows = spec->nrows;
 	page->page.decode = page21_decode;

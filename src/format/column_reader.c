@@ -16,6 +16,7 @@ struct LncColumnReader
 	const FileColumn *column;
 	const LncField **path; /* array of npath */
 	int32_t npath;
+	uint64_t scale; /* rows of the column that are one of the field */
 	PageReader *page_reader;
 	LncArena *page_arena; /* owned; holds the open page */
 	LncPage *page;        /* NULL: none is open */
@@ -42,6 +43,12 @@ lnc_column_reader_open(LncContext *ctx, LncArena *arena, LncFile *file, uint32_t
 	LNC_TRY(LNC_NEW(ctx, arena, &reader->path, npath));
 	memcpy(reader->path, path, (size_t)npath * sizeof(*path));
 	reader->npath = npath;
+	reader->scale = 1;
+	for (int32_t i = 0; i + 1 < npath && file->minor > 0; i++)
+		if (path[i]->type.kind == LNC_TYPE_FIXED_LIST &&
+			(path[i]->type.list_size <= 0 ||
+			 lnc_mul_overflow(reader->scale, (uint64_t)path[i]->type.list_size, &reader->scale)))
+			return lnc_fail(ctx, LNC_CORRUPT, "the dimensions of column \"%s\" are out of range", path[0]->name);
 	LNC_TRY(lnc_file_load_column(ctx, file, column, &reader->column));
 	if (reader->column->blob && path[npath - 1]->type.kind != LNC_TYPE_BLOB)
 	{
@@ -61,6 +68,13 @@ lnc_column_reader_open(LncContext *ctx, LncArena *arena, LncFile *file, uint32_t
 	}
 	*out = reader;
 	return LNC_OK;
+}
+
+uint64_t
+lnc_column_reader_rows(const LncColumnReader *reader)
+{
+	/* One that is no multiple fits no number of rows. */
+	return reader->column->nrows % reader->scale == 0 ? reader->column->nrows / reader->scale : UINT64_MAX;
 }
 
 /* ---- pages ---- */
@@ -206,8 +220,9 @@ read_part(LncContext *ctx, LncColumnReader *reader, LncArena *arena, uint32_t nu
 	LNC_TRY(lnc_check_interrupt(ctx));
 	LNC_TRY(open_page(ctx, reader, number));
 	LNC_TRY(reader->page->decode(ctx, reader->page, arena, first, count, out));
-	if (out->length != (int64_t)count)
-		return lnc_fail(ctx, LNC_CORRUPT, "the page gave %" PRId64 " rows instead of %" PRIu64, out->length, count);
+	if (out->length != (int64_t)(count / reader->scale))
+		return lnc_fail(ctx, LNC_CORRUPT, "the page gave %" PRId64 " rows instead of %" PRIu64, out->length,
+						count / reader->scale);
 	if (!text_is_valid(out, &bad))
 		return lnc_fail(ctx, LNC_CORRUPT, "row %" PRIu64 " of text column \"%s\" is not valid UTF-8 or holds a NUL",
 						reader->column->pages[number].first_row + first + (uint64_t)bad,
@@ -250,7 +265,8 @@ lnc_column_reader_read(LncContext *ctx, LncColumnReader *reader, LncArena *arena
 	uint32_t end;
 	int32_t nparts = 0;
 
-	if (!lnc_range_ok(first, count, column->nrows))
+	if (lnc_mul_overflow(first, reader->scale, &first) || lnc_mul_overflow(count, reader->scale, &count) ||
+		!lnc_range_ok(first, count, column->nrows))
 	{
 		LncCode code = lnc_fail(ctx, LNC_CORRUPT,
 								"rows %" PRIu64 " to %" PRIu64 " are not inside the column of %" PRIu64 " rows",

@@ -163,12 +163,13 @@ open_leaf(LncContext *ctx, Walk *walk, LncFieldReader *reader)
 	if ((uint32_t)column >= lnc_file_ncolumns(walk->file))
 		return lnc_fail(ctx, LNC_CORRUPT, "manifest names column %d of a file with %" PRIu32 " columns",
 						(int)column, lnc_file_ncolumns(walk->file));
-	LNC_TRY(lnc_file_column_rows(ctx, walk->file, (uint32_t)column, &rows));
+	LNC_TRY(lnc_column_reader_open(ctx, walk->arena, walk->file, (uint32_t)column, walk->path, walk->depth,
+								   &reader->leaves[reader->nleaves]));
+	rows = lnc_column_reader_rows(reader->leaves[reader->nleaves++]);
 	if (rows != walk->nrows)
 		return lnc_fail(ctx, LNC_CORRUPT, "column has %" PRIu64 " rows where the fragment has %" PRIu64, rows,
 						walk->nrows);
-	return lnc_column_reader_open(ctx, walk->arena, walk->file, (uint32_t)column, walk->path, walk->depth,
-								  &reader->leaves[reader->nleaves++]);
+	return LNC_OK;
 }
 
 /* Open the stored leaves of field and below. */
@@ -177,8 +178,6 @@ open_leaves(LncContext *ctx, Walk *walk, const LncField *field, LncFieldReader *
 {
 	if (walk->depth == MAX_PATH)
 		return lnc_fail(ctx, LNC_LIMIT, "columns nested deeper than %d levels are not read", MAX_PATH);
-	if (field->type.kind == LNC_TYPE_FIXED_LIST && !lnc_field_is_leaf(field))
-		return lnc_fail(ctx, LNC_UNSUPPORTED, "fixed-size lists of structs are not read");
 	walk->path[walk->depth++] = field;
 	if (lnc_field_is_leaf(field))
 		LNC_TRY(open_leaf(ctx, walk, reader));

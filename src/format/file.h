@@ -60,6 +60,12 @@ extern LncCode lnc_column_reader_open(LncContext *ctx, LncArena *arena, LncFile 
 									  LncColumnReader **out) LNC_MUST_CHECK;
 
 /*
+ * Rows of the field that the column has: those of the column itself, except that below fixed-size lists of structs a
+ * column of file versions 2.1 and 2.2 has a row per struct. UINT64_MAX when that does not divide.
+ */
+extern uint64_t lnc_column_reader_rows(const LncColumnReader *reader);
+
+/*
  * Rows [first, first + count) as one column in arena, shaped as by LncPage.decode. Reaching past the column's end is LNC_CORRUPT. Text columns
  * are checked to be valid UTF-8 without NUL (LNC_CORRUPT names the row).
  */

@@ -360,13 +360,27 @@ fixture_text_value(FixtureText *out, const LncColumn *column, int64_t row)
 		case LNC_TYPE_BLOB_V2:
 			add_blob(out, column, row);
 			break;
+		case LNC_TYPE_MAP:
+			add_text(out, "[");
+			for (int64_t i = column->offsets[row]; i < column->offsets[row + 1]; i++)
+			{
+				add_text(out, i > column->offsets[row] ? ",[" : "[");
+				fixture_text_value(out, &column->children[0].children[0], i);
+				add_text(out, ",");
+				fixture_text_value(out, &column->children[0].children[1], i);
+				add_text(out, "]");
+			}
+			add_text(out, "]");
+			break;
 		case LNC_TYPE_STRUCT:
 			add_text(out, "{");
-			for (int32_t i = 0; i < type->nchildren; i++)
+			for (int32_t i = 0; i < column->nchildren; i++)
 			{
+				const char *name = type->children[i].name;
+
 				if (i > 0)
 					add_text(out, ",");
-				add_string(out, (const uint8_t *)type->children[i].name, strlen(type->children[i].name));
+				add_string(out, (const uint8_t *)name, strlen(name));
 				add_text(out, ":");
 				fixture_text_value(out, &column->children[i], row);
 			}
@@ -523,11 +537,14 @@ values_equal(const char **a, const char **b)
 		return true;
 	if (*left == '"' || *right == '"')
 		return *left == *right && strings_equal(left, right);
-	if (*left == '{' && *right == '{')
+	if (*left == '[' || *right == '[' || *left == '{' || *right == '{')
 	{
+		if (*left != *right)
+			return false;
 		left = skip_blanks(left + 1);
 		right = skip_blanks(right + 1);
-		while (*left != '}' && *right != '}')
+		/* Members of objects come in the same order: a name, a colon, a value. */
+		while (strchr("]}", *left) == NULL && strchr("]}", *right) == NULL)
 		{
 			if (!values_equal(&left, &right))
 				return false;
@@ -536,28 +553,6 @@ values_equal(const char **a, const char **b)
 			if (*left != *right)
 				return false;
 			if (*left == ',' || *left == ':')
-			{
-				left = skip_blanks(left + 1);
-				right = skip_blanks(right + 1);
-			}
-		}
-		return *left == *right;
-	}
-	if (*left == '[' || *right == '[')
-	{
-		if (*left != *right)
-			return false;
-		left = skip_blanks(left + 1);
-		right = skip_blanks(right + 1);
-		while (*left != ']' && *right != ']')
-		{
-			if (!values_equal(&left, &right))
-				return false;
-			left = skip_blanks(left);
-			right = skip_blanks(right);
-			if (*left != *right)
-				return false;
-			if (*left == ',')
 			{
 				left = skip_blanks(left + 1);
 				right = skip_blanks(right + 1);

@@ -82,23 +82,16 @@ is_version20(const LncDataset *dataset)
 static bool
 is_out_of_scope(const LncDataset *dataset, const LncField *field)
 {
-	switch (field->type.kind)
-	{
-		case LNC_TYPE_UNKNOWN:
-		case LNC_TYPE_MAP:
+	const LncType *type = &field->type;
+
+	if (type->kind == LNC_TYPE_UNKNOWN)
+		return true;
+	if (type->kind == LNC_TYPE_BLOB || type->kind == LNC_TYPE_BLOB_V2)
+		return !is_version20(dataset);
+	for (int32_t i = 0; i < type->nchildren; i++)
+		if (is_out_of_scope(dataset, &type->children[i]))
 			return true;
-		case LNC_TYPE_BLOB:
-		case LNC_TYPE_BLOB_V2:
-		case LNC_TYPE_LIST:
-		case LNC_TYPE_LARGE_LIST:
-		case LNC_TYPE_STRUCT:
-		case LNC_TYPE_DICTIONARY:
-			return !is_version20(dataset);
-		case LNC_TYPE_FIXED_LIST:
-			return is_out_of_scope(dataset, &field->type.children[0]);
-		default:
-			return false;
-	}
+	return false;
 }
 
 /* A column that is not read must say so, with its name. */
@@ -113,7 +106,7 @@ expect_refused(const Opened *opened, int32_t column)
 
 	if (code == LNC_OK)
 		code = lnc_scan_next(opened->ctx, scan, &batch);
-	if (code == LNC_OK)
+	if (code == LNC_OK && batch == NULL)
 		return;
 	if (code != LNC_UNSUPPORTED)
 		complain("%s: column \"%s\" of type %s gave %s", opened->label, field->name, field->type.logical,
@@ -160,6 +153,24 @@ next_member(const Opened *opened, const char **line, const char *name, char **co
 	return *copy;
 }
 
+/* Long lists are expected as their length and the CRC-32 of their text. */
+static void
+digest(FixtureText *text, int64_t length)
+{
+	uint32_t crc = UINT32_MAX;
+	char out[64];
+
+	for (size_t i = 0; i < text->length; i++)
+	{
+		crc ^= (uint8_t)text->text[i];
+		for (int bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? UINT32_C(0xEDB88320) : 0);
+	}
+	snprintf(out, sizeof(out), "{\"len\":%" PRId64 ",\"crc32\":%" PRIu32 "}", length, ~crc);
+	text->length = 0;
+	fixture_text_add(text, out, strlen(out));
+}
+
 /* Compare one row; true when all its values are as expected. */
 static bool
 check_row(const Opened *opened, const LncBatch *batch, int64_t row, const int32_t *slots, const char *line,
@@ -192,6 +203,8 @@ check_row(const Opened *opened, const LncBatch *batch, int64_t row, const int32_
 			else
 			{
 				fixture_text_value(&text, column, row);
+				if (strncmp(expected, "{\"len\":", 7) == 0 && text.text[0] == '[')
+					digest(&text, column->offsets[row + 1] - column->offsets[row]);
 				if (!fixture_json_equal(text.text, expected))
 				{
 					complain("%s: row %" PRIu64 ", column \"%s\": got %.100s, expected %.100s", opened->label,
