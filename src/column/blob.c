@@ -26,8 +26,10 @@ lnc_blob_struct(void)
 const LncType *
 lnc_blob_pair(void)
 {
-	static const LncType pair = {
-		.kind = LNC_TYPE_STRUCT, .logical = "struct", .nchildren = 2, .children = (LncField *)&parts[LNC_BLOB_POSITION]};
+	static const LncType pair = {.kind = LNC_TYPE_STRUCT,
+								 .logical = "struct",
+								 .nchildren = 2,
+								 .children = (LncField *)&parts[LNC_BLOB_POSITION]};
 
 	return &pair;
 }

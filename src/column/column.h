@@ -38,7 +38,8 @@ typedef struct LncColumn
 	const uint8_t *data;
 	int32_t nchildren;
 	struct LncColumn *children;
-	struct LncBlobSource *blobs; /* blob, blob v2: where the bytes are (dataset/blob.h); lives as long as the batch */
+	struct LncBlobSource
+		*blobs; /* blob, blob v2: where the bytes are (dataset/blob.h); lives as long as the batch */
 } LncColumn;
 
 typedef struct LncBatch

@@ -43,8 +43,8 @@ destroy_arena(void *arg)
 }
 
 LncCode
-lnc_blob_source_create(LncContext *ctx, LncArena *arena, const LncDataset *dataset, LncStore *store, const char *key,
-					   LncBlobSource **out)
+lnc_blob_source_create(LncContext *ctx, LncArena *arena, const LncDataset *dataset, LncStore *store,
+					   const char *key, LncBlobSource **out)
 {
 	LncBlobSource *source;
 
@@ -203,7 +203,8 @@ read_range(LncContext *ctx, LncArena *arena, LncStore *store, const char *key, c
 		LNC_TRY(lnc_store_size(ctx, store, key, &total));
 		if (!lnc_range_ok(blob->position, blob->size, total))
 			return lnc_fail(ctx, LNC_CORRUPT,
-							"a blob of %" PRIu64 " bytes at %" PRIu64 " is not inside its file of %" PRIu64 " bytes",
+							"a blob of %" PRIu64 " bytes at %" PRIu64 " is not inside its file of %" PRIu64
+							" bytes",
 							blob->size, blob->position, total);
 	}
 	out->size = (size_t)blob->size;
@@ -211,7 +212,8 @@ read_range(LncContext *ctx, LncArena *arena, LncStore *store, const char *key, c
 }
 
 static LncCode
-read_external(LncContext *ctx, LncArena *arena, LncBlobSource *source, Descriptor *blob, uint64_t max, LncSlice *out)
+read_external(LncContext *ctx, LncArena *arena, LncBlobSource *source, Descriptor *blob, uint64_t max,
+			  LncSlice *out)
 {
 	LncStore *store;
 	char *key;

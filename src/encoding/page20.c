@@ -155,8 +155,10 @@ open_nullable(LncContext *ctx, LncPage20 *page, const Lance__Encodings20__Nullab
 	{
 		case LANCE__ENCODINGS20__NULLABLE__NULLABILITY_SOME_NULLS:
 			node->kind = LNC_NODE20_NULLABLE;
-			LNC_TRY(lnc_node20_open(ctx, page, nullable->some_nulls->validity, &raw_bool, node->nvalues, &node->first));
-			return lnc_node20_open(ctx, page, nullable->some_nulls->values, node->type, node->nvalues, &node->second);
+			LNC_TRY(
+				lnc_node20_open(ctx, page, nullable->some_nulls->validity, &raw_bool, node->nvalues, &node->first));
+			return lnc_node20_open(ctx, page, nullable->some_nulls->values, node->type, node->nvalues,
+								   &node->second);
 		case LANCE__ENCODINGS20__NULLABLE__NULLABILITY_ALL_NULLS:
 			node->kind = LNC_NODE20_ALL_NULLS;
 			return LNC_OK;
@@ -220,7 +222,8 @@ open_dictionary(LncContext *ctx, LncPage20 *page, const Lance__Encodings20__Dict
 	else
 		node->zero_is_null = true;
 	LNC_TRY(lnc_node20_open(ctx, page, dictionary->indices, index_type, node->nvalues, &node->first));
-	return lnc_node20_open(ctx, page, dictionary->items, node->type, dictionary->num_dictionary_items, &node->second);
+	return lnc_node20_open(ctx, page, dictionary->items, node->type, dictionary->num_dictionary_items,
+						   &node->second);
 }
 
 static LncCode
@@ -437,7 +440,8 @@ lnc_node20_open(LncContext *ctx, LncPage20 *page, const void *message, const Lnc
 		case LANCE__ENCODINGS20__ARRAY_ENCODING__ARRAY_ENCODING_CONSTANT:
 			return open_constant(ctx, encoding->constant, node);
 		case LANCE__ENCODINGS20__ARRAY_ENCODING__ARRAY_ENCODING_LIST:
-			return lnc_fail(ctx, LNC_UNSUPPORTED, "list encoding is read for columns of lists only, not for \"%.200s\"",
+			return lnc_fail(ctx, LNC_UNSUPPORTED,
+							"list encoding is read for columns of lists only, not for \"%.200s\"",
 							type->logical != NULL ? type->logical : "unknown");
 		case LANCE__ENCODINGS20__ARRAY_ENCODING__ARRAY_ENCODING_STRUCT_HEADER:
 			return lnc_fail(ctx, LNC_CORRUPT, "a struct header has no values");

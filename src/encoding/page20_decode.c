@@ -384,7 +384,7 @@ unpack_field(LncContext *ctx, LncArena *arena, const LncType *type, const uint8_
 	}
 	*width = lnc_type_width(type);
 	LNC_TRY(lnc_arena_alloc(ctx, arena, (size_t)(count * *width), (void **)&values));
-	for (uint64_t i = 0; i < count && *width > 0; i++)
+	for (uint64_t i = 0; i<count && * width> 0; i++)
 		memcpy(values + i * *width, bytes + i * stride, (size_t)*width);
 	for (; type->kind == LNC_TYPE_FIXED_LIST; out = out->children)
 	{

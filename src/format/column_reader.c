@@ -112,8 +112,8 @@ lnc_file_page_message(LncContext *ctx, LncArena *arena, const LncFile *file, con
 		LNC_TRY(lnc_store_read_ranges(ctx, file->store, arena, file->key, 1, &range, &bytes.data));
 		bytes.size = (size_t)range.length;
 	}
-	LNC_TRY(lnc_proto_unpack(ctx, arena, &lance__file__v2__any_message__descriptor, bytes, "page encoding",
-							 &message));
+	LNC_TRY(
+		lnc_proto_unpack(ctx, arena, &lance__file__v2__any_message__descriptor, bytes, "page encoding", &message));
 	any = (const Lance__File__V2__AnyMessage *)message;
 	if (strcmp(any->type_url, expected) != 0)
 		return lnc_fail(ctx, LNC_UNSUPPORTED, "page encoding \"%.200s\" is not read in file version 2.%u",

@@ -129,7 +129,8 @@ open_struct(LncContext *ctx, const Opening *opening, int32_t header, int depth, 
 			node->nrows = child->nrows;
 		counted = true;
 		if (child->nrows != node->nrows)
-			return lnc_fail(ctx, LNC_CORRUPT, "field \"%s\" has %" PRIu64 " rows, but its struct \"%s\" has %" PRIu64,
+			return lnc_fail(ctx, LNC_CORRUPT,
+							"field \"%s\" has %" PRIu64 " rows, but its struct \"%s\" has %" PRIu64,
 							child->field->name, child->nrows, node->field->name, node->nrows);
 	}
 	return LNC_OK;
@@ -154,11 +155,12 @@ open_list(LncContext *ctx, const Opening *opening, int32_t column, int depth, No
 		return LNC_OK;
 	}
 	node->kind = NODE_LIST;
-	LNC_TRY(lnc_list_reader20_open(ctx, opening->arena, opening->file, (uint32_t)column, field, &node->nrows, &nitems,
-								   &node->lists));
+	LNC_TRY(lnc_list_reader20_open(ctx, opening->arena, opening->file, (uint32_t)column, field, &node->nrows,
+								   &nitems, &node->lists));
 	if (present > 0 && node->children[0].nrows != nitems)
-		return lnc_fail(ctx, LNC_CORRUPT, "list \"%s\" has %" PRIu64 " items, but their column has %" PRIu64 " rows",
-						field->name, nitems, node->children[0].nrows);
+		return lnc_fail(ctx, LNC_CORRUPT,
+						"list \"%s\" has %" PRIu64 " items, but their column has %" PRIu64 " rows", field->name,
+						nitems, node->children[0].nrows);
 	return LNC_OK;
 }
 

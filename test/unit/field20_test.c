@@ -381,7 +381,7 @@ check_fixture_field(LncFile *file, const LncField *field, const LncFieldMap *map
 static void
 any_range_of_a_writers_file_is_read(void **state)
 {
-	static const char *const datasets[] = {"lists_v20.lance", "structs_v20.lance", "rand0_v20.lance",
+	static const char *const datasets[] = {"lists_v20.lance",  "structs_v20.lance",   "rand0_v20.lance",
 										   "packed_v20.lance", "multipage_v20.lance", "dict_v20.lance"};
 	uint32_t seed = 20;
 
@@ -399,14 +399,15 @@ any_range_of_a_writers_file_is_read(void **state)
 		assert_int_equal(lnc_dataset_open(&ctx, arena, store, &options, &dataset), LNC_OK);
 		fragment = &dataset->fragments[0];
 		assert_int_equal(fragment->nfiles, 1);
-		assert_int_equal(lnc_dataset_locate(&ctx, arena, dataset, false, 0, "data", fragment->files[0].path, &store,
-											&key),
-						 LNC_OK);
+		assert_int_equal(
+			lnc_dataset_locate(&ctx, arena, dataset, false, 0, "data", fragment->files[0].path, &store, &key),
+			LNC_OK);
 		assert_int_equal(lnc_file_open(&ctx, arena, store, key, 0, &file), LNC_OK);
 		assert_int_equal(lnc_file_minor(file), 0);
 		for (int32_t i = 0; i < dataset->schema.nfields; i++)
 		{
-			LncFieldMap map = {fragment->files[0].nfields, fragment->files[0].field_ids, fragment->files[0].columns};
+			LncFieldMap map = {fragment->files[0].nfields, fragment->files[0].field_ids,
+							   fragment->files[0].columns};
 
 			check_fixture_field(file, &dataset->schema.fields[i], &map, fragment->physical_rows, &seed);
 		}

@@ -673,7 +673,8 @@ static void
 packed_structs_are_taken_apart(void **state)
 {
 	/* uint8, fixed_size_list:int16:2, int32: 9 bytes a row. */
-	static const uint8_t rows[27] = {1, 2, 0, 3, 0, 4, 0, 0, 0, 5, 6, 0, 7, 0, 8, 0, 0, 0, 9, 10, 0, 11, 0, 12, 0, 0, 0};
+	static const uint8_t rows[27] = {1, 2, 0, 3, 0, 4,  0, 0,  0, 5,  6, 0, 7, 0,
+									 8, 0, 0, 0, 9, 10, 0, 11, 0, 12, 0, 0, 0};
 	LncField fields[3] = {{.name = "a"}, {.name = "b"}, {.name = "c"}};
 	Encoding *inner[3];
 	LncColumn column;
