@@ -33,6 +33,9 @@
 /* What all bodies under way may take together, in units of the largest allowed. */
 #define BODIES_AT_ONCE 4
 
+/* How much of a body that is too large is read and dropped before the connection is closed, in the same unit. */
+#define DRAINED_AT_MOST 2
+
 typedef enum BodyFate
 {
 	BODY_KEEP,   /* collected for the answer */
@@ -47,9 +50,10 @@ typedef struct Exchange
 	bool headers_seen;
 	bool admitted; /* the caller was asked for */
 	BodyFate fate;
-	uint64 received; /* bytes of the body */
-	Size kept;       /* counted in kept_total */
-	bool have_reply; /* decided before the body was there */
+	uint64 received;  /* bytes of the body */
+	uint64 allowance; /* of those; more than this ends the connection */
+	Size kept;        /* counted in kept_total */
+	bool have_reply;  /* decided before the body was there */
 	LanceRestReply reply;
 } Exchange;
 
@@ -299,6 +303,17 @@ send_raw(Exchange *exchange, struct MHD_Connection *connection)
 	exchange->fate = BODY_REFUSED;
 }
 
+/* Is the caller let in? If not, the body is dropped and the reply set. */
+static void
+ask_admission(Exchange *exchange)
+{
+	exchange->admitted = true;
+	if (http_admit(&exchange->request, &exchange->reply))
+		return;
+	exchange->have_reply = true;
+	exchange->fate = BODY_DROP;
+}
+
 /* Headers are complete. Decides what becomes of the body, or answers at once. */
 static enum MHD_Result
 admit_headers(Exchange *exchange, struct MHD_Connection *connection, const char *method)
@@ -330,44 +345,38 @@ admit_headers(Exchange *exchange, struct MHD_Connection *connection, const char 
 		decide(exchange, MHD_HTTP_NOT_FOUND, LANCE_UNSUPPORTED, "no such route");
 	else if (request->route->function != NULL && request->route->body == LANCE_BODY_JSON)
 		exchange->fate = BODY_KEEP;
+	exchange->allowance = max_body();
 	if (length > max_body())
 	{
-		/* refused without reading; the library closes the connection after a reply that comes this early */
 		decide_too_large(exchange);
-		return send_reply(connection, &exchange->reply, true);
+		/* a client may read nothing before it has sent everything, so what is not absurd is drained first */
+		exchange->allowance *= DRAINED_AT_MOST;
+		if (length > exchange->allowance)
+			return send_reply(connection, &exchange->reply, true);
 	}
 	if (length > UNASKED_BODY && exchange->fate == BODY_KEEP)
-	{
-		exchange->admitted = true;
-		if (!http_admit(request, &exchange->reply))
-		{
-			exchange->have_reply = true;
-			return send_reply(connection, &exchange->reply, true);
-		}
-	}
+		ask_admission(exchange);
 	return MHD_YES;
 }
 
-/* May another piece be kept? Otherwise the reply is set. */
-static bool
-may_keep(Exchange *exchange, size_t size)
+/* Keep a piece of the body; what can't be kept is dropped, and the reply set. */
+static void
+keep_piece(Exchange *exchange, const char *data, size_t size)
 {
-	if (!exchange->admitted && exchange->received > UNASKED_BODY)
-	{
-		exchange->admitted = true;
-		if (!http_admit(&exchange->request, &exchange->reply))
-		{
-			exchange->have_reply = true;
-			return false;
-		}
-	}
-	if (kept_total + size > max_body() * BODIES_AT_ONCE)
-	{
+	StringInfo body = &exchange->request.body;
+
+	if (exchange->received > UNASKED_BODY && !exchange->admitted)
+		ask_admission(exchange);
+	if (exchange->fate == BODY_KEEP && kept_total + size > max_body() * BODIES_AT_ONCE)
 		decide(exchange, lance_http_status(LANCE_SERVICE_UNAVAILABLE), LANCE_SERVICE_UNAVAILABLE,
 			   "too many large requests at once");
-		return false;
-	}
-	return true;
+	if (exchange->fate != BODY_KEEP)
+		return;
+	if (body->data == NULL)
+		initStringInfo(body);
+	appendBinaryStringInfo(body, data, (int)size);
+	kept_total += size;
+	exchange->kept += size;
 }
 
 /* A piece of the body has come; all of it is consumed. */
@@ -379,27 +388,14 @@ take_body(Exchange *exchange, struct MHD_Connection *connection, const char *dat
 	*size = 0;
 	exchange->received += taken;
 	if (exchange->fate == BODY_REFUSED)
-		return exchange->received > 2 * max_body() ? MHD_NO : MHD_YES;
-	if (exchange->received > max_body())
+		return exchange->received > exchange->allowance * DRAINED_AT_MOST ? MHD_NO : MHD_YES;
+	if (exchange->received > exchange->allowance)
 	{
 		decide_too_large(exchange);
 		send_raw(exchange, connection);
 	}
 	else if (exchange->fate == BODY_KEEP)
-	{
-		StringInfo body = &exchange->request.body;
-
-		if (!may_keep(exchange, taken))
-		{
-			send_raw(exchange, connection);
-			return MHD_YES;
-		}
-		if (body->data == NULL)
-			initStringInfo(body);
-		appendBinaryStringInfo(body, data, (int)taken);
-		kept_total += taken;
-		exchange->kept += taken;
-	}
+		keep_piece(exchange, data, taken);
 	return MHD_YES;
 }
 
