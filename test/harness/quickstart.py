@@ -131,7 +131,7 @@ def start(place, use_s3):
         demo = os.path.join(place.home, "lancedb_docs.py")
         shutil.copyfile(os.path.join(ROOT, "examples", "lancedb_docs.py"), demo)
         _, out = run([python, "-W", "ignore", demo], server=True, cwd=place.home,
-                     env={**assignments(cluster, store), "HOME": place.home, "LANCE_LOG": "error"}, what="the LanceDB client failed",
+                     env={**assignments(cluster, store), "HOME": place.home, "LANCE_LOG": "error", "LANCEDB_LOG": "error", "RUST_LOG": "error"}, what="the LanceDB client failed",
                      todo="the server's log is %s" % cluster.log)
         print("\n" + "".join("    %s\n" % line for line in out.splitlines()))
         say("PostgreSQL reads (examples/docs.sql)")
