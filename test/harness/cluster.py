@@ -10,7 +10,7 @@ import tempfile
 import time
 
 from . import machine
-from .machine import Failure, own, run, say
+from .machine import Failure, Working, own, run, say
 
 PACKAGED = "/usr/lib/postgresql/15/bin/pg_config"
 DATABASE = "lake"
@@ -70,8 +70,8 @@ def server(home):
 def build(pg, log, jobs):
     """Build the extension and install it for that server."""
     make = ["make", "-j%d" % jobs, "PG_CONFIG=" + pg.pg_config]
-    say("building the extension")
-    run(make, log=log, what="the build failed", todo="the whole output is in %s" % log)
+    with Working("building the extension"):
+        run(make, log=log, what="the build failed", todo="the whole output is in %s" % log)
     where = pg.ask("--pkglibdir")
     if not os.access(where, os.W_OK):
         raise Failure("%s is not writable" % where, "run as root, or leave PG_CONFIG unset to use a private copy")

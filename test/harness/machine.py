@@ -2,6 +2,7 @@
 
 Standard library only: this runs before anything is installed.
 """
+import fcntl
 import hashlib
 import os
 import pwd
@@ -38,6 +39,25 @@ def say(text):
     """A line of progress, with the seconds since the start."""
     with _saying:
         print("[%4d s] %s" % (time.time() - START, text), flush=True)
+
+
+class Working:
+    """Says what is being done, and again every half minute that it takes."""
+
+    def __init__(self, text, every=30):
+        self.text, self.every, self.end = text, every, threading.Event()
+
+    def __enter__(self):
+        say(self.text)
+
+        def again():
+            while not self.end.wait(self.every):
+                say("still " + self.text)
+
+        threading.Thread(target=again, daemon=True).start()
+
+    def __exit__(self, *_):
+        self.end.set()
 
 
 def is_root():
@@ -141,7 +161,6 @@ def install_packages(groups, log):
     missing = missing_packages(groups)
     if not missing:
         return
-    say("installing %d Debian packages: %s" % (len(missing), " ".join(missing)))
     command = ["apt-get", "install", "-y", "--no-install-recommends"] + missing
     lead = []
     if not is_root():
@@ -150,10 +169,12 @@ def install_packages(groups, log):
             raise Failure("Debian packages are missing and only root can install them",
                           "run as root, then start again:\n    apt-get update && " + shlex.join(command))
     quiet = ["env", "DEBIAN_FRONTEND=noninteractive"]
-    run(lead + quiet + ["apt-get", "update"], log=log, what="apt-get update failed",
-        todo="check the network and /etc/apt/sources.list, then start again")
-    run(lead + quiet + command, log=log, what="apt-get could not install the packages",
-        todo="run this by hand to see why:\n    " + shlex.join(command))
+    say("Debian packages are missing: " + " ".join(missing))
+    with Working("installing %d Debian packages" % len(missing)):
+        run(lead + quiet + ["apt-get", "update"], log=log, what="apt-get update failed",
+            todo="check the network and /etc/apt/sources.list, then start again")
+        run(lead + quiet + command, log=log, what="apt-get could not install the packages",
+            todo="run this by hand to see why:\n    " + shlex.join(command))
 
 
 # ------------------------------------------------------------------ Python
@@ -168,16 +189,18 @@ def venv(name, pins, log):
     place = os.path.join(state_dir(), "venv", "%s-%s" % (name, label))
     python = os.path.join(place, "bin", "python")
     stamp = os.path.join(place, "complete")
-    if not os.path.exists(stamp):
-        say("making a virtual environment: %s" % " ".join(pins))
-        shutil.rmtree(place, ignore_errors=True)
-        os.makedirs(os.path.dirname(place), exist_ok=True)
-        run([system_python(), "-m", "venv", place], log=log, what="python3 -m venv failed",
-            todo="apt-get install python3-venv")
-        run([python, "-m", "pip", "install", "--disable-pip-version-check", "--no-input"] + pins, log=log,
-            what="pip could not install %s" % " ".join(pins),
-            todo="check the network and pip's index settings (pip config list), then start again")
-        open(stamp, "w").close()
+    os.makedirs(os.path.dirname(place), exist_ok=True)
+    with open(place + ".lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # two runs at once may want the same one
+        if not os.path.exists(stamp):
+            shutil.rmtree(place, ignore_errors=True)
+            with Working("making a virtual environment: %s" % " ".join(pins)):
+                run([system_python(), "-m", "venv", place], log=log, what="python3 -m venv failed",
+                    todo="apt-get install python3-venv")
+                run([python, "-m", "pip", "install", "--disable-pip-version-check", "--no-input"] + pins, log=log,
+                    what="pip could not install %s" % " ".join(pins),
+                    todo="check the network and pip's index settings (pip config list), then start again")
+            open(stamp, "w").close()
     return python
 
 

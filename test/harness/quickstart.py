@@ -5,6 +5,7 @@ stock LanceDB client write a table and reads it in SQL. Each run starts from not
 removed first. Only missing Debian packages are installed on the machine; all else lies in one folder.
 """
 import argparse
+import concurrent.futures
 import json
 import os
 import shlex
@@ -107,8 +108,11 @@ def start(place, use_s3):
     place.stop()
     os.makedirs(place.home)
     pg = clusters.server(state)
-    clusters.build(pg, log, os.cpu_count() or 2)
-    python = machine.client_python("new", log)
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        built = pool.submit(clusters.build, pg, log, os.cpu_count() or 2)
+        client = pool.submit(machine.client_python, "new", os.path.join(state, "quickstart-client.log"))
+        built.result()
+        python = client.result()
     cluster, store = Cluster(pg, place.home), None
     told = {"pg_config": pg.pg_config, "store_pid": None, "store_name": None}
     try:

@@ -5,7 +5,7 @@ import secrets
 import shutil
 
 from . import machine
-from .machine import Failure, own, run, say, spawn, stop_group, wait_port
+from .machine import Failure, Working, own, run, spawn, stop_group, wait_port
 
 VERSITYGW = "github.com/versity/versitygw/cmd/versitygw@v1.8.0"
 MOTO = ["moto[server]==5.2.5"]
@@ -25,9 +25,9 @@ def find_versitygw(log, build):
     m = re.search(r"go(\d+)\.(\d+)", text)
     if status or not m or (int(m[1]), int(m[2])) < (1, 24):
         return None
-    say("building versitygw with Go, which takes about two minutes")
     os.makedirs(os.path.dirname(kept), exist_ok=True)
-    status, _ = run(["go", "install", VERSITYGW], log=log, check=False, env={"GOBIN": os.path.dirname(kept)})
+    with Working("building versitygw with Go"):
+        status, _ = run(["go", "install", VERSITYGW], log=log, check=False, env={"GOBIN": os.path.dirname(kept)})
     return kept if status == 0 else None
 
 
