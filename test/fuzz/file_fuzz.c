@@ -1,10 +1,11 @@
 /*
  * file_fuzz.c
- *	  Fuzz target: the input is a data file; each of its columns is read as every type that may fit.
+ *	  Fuzz target: the input is a data file; each of its columns is read as every type that may fit, and runs of columns
+ *	  as nested fields.
  */
 #include <stdlib.h>
 
-#include "format/file.h"
+#include "format/field_reader.h"
 #include "fuzz.h"
 
 #define FUZZ_MAX_COLUMNS 16
@@ -66,6 +67,54 @@ read_column(LncContext *ctx, LncArena *arena, LncArena *batch, LncFile *file, ui
 	}
 }
 
+/* Nested fields that take the columns from the one of number start on, as files of version 2.0 order them. */
+static void
+read_fields(LncContext *ctx, LncArena *arena, LncArena *batch, LncFile *file, int32_t start)
+{
+	static LncField text = {.id = 2, .name = "t", .type = {.kind = LNC_TYPE_UTF8, .logical = "string"}};
+	static LncField pair[2] = {{.id = 2, .name = "x", .type = {.kind = LNC_TYPE_INT32, .logical = "int32"}},
+							   {.id = 3, .name = "y", .type = {.kind = LNC_TYPE_UTF8, .logical = "string"}}};
+	static LncField row = {
+		.id = 1,
+		.name = "s",
+		.type = {.kind = LNC_TYPE_STRUCT, .logical = "struct", .nchildren = 2, .children = pair}};
+	static LncField inner = {
+		.id = 1, .name = "l", .type = {.kind = LNC_TYPE_LIST, .logical = "list", .nchildren = 1, .children = &text}};
+	static const LncField fields[] = {
+		{.name = "ls", .type = {.kind = LNC_TYPE_LIST, .logical = "list", .nchildren = 1, .children = &row}},
+		{.name = "ll", .type = {.kind = LNC_TYPE_LARGE_LIST, .logical = "large_list", .nchildren = 1, .children = &inner}},
+		{.name = "b", .blob = true, .type = {.kind = LNC_TYPE_BLOB, .logical = "large_binary"}},
+		{.name = "b2", .type = {.kind = LNC_TYPE_BLOB_V2, .logical = "struct"}},
+	};
+	const int32_t ids[] = {0, 1, 2, 3};
+	const int32_t columns[] = {start, start + 1, start + 2, start + 3};
+	LncFieldMap map = {4, ids, columns};
+	uint64_t rows;
+
+	if (lnc_file_column_rows(ctx, file, (uint32_t)start, &rows) != LNC_OK)
+		return;
+	for (size_t f = 0; f < sizeof(fields) / sizeof(fields[0]); f++)
+	{
+		LncFieldReader *reader;
+
+		if (lnc_field_reader_open(ctx, arena, file, &fields[f], &map, rows, &reader) != LNC_OK)
+			continue;
+		for (int n = 0; n < 3; n++)
+		{
+			uint64_t first = n == 0 ? 0 : n == 1 ? rows / 2 : rows > 0 ? rows - 1 : 0;
+			uint64_t count = rows - first < FUZZ_BATCH ? rows - first : FUZZ_BATCH;
+			LncColumn column;
+
+			lnc_arena_reset(batch);
+			if (lnc_field_reader_read(ctx, reader, batch, first, count, &column) != LNC_OK)
+				continue;
+			if (column.length != (int64_t)count)
+				abort();
+			fuzz_read_column(&column);
+		}
+	}
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -84,7 +133,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	if (lnc_file_open(&ctx, arena, store, "f.lance", 0, &file) == LNC_OK)
 		for (uint32_t c = 0; c < lnc_file_ncolumns(file) && c < FUZZ_MAX_COLUMNS; c++)
+		{
 			read_column(&ctx, arena, batch, file, c);
+			read_fields(&ctx, arena, batch, file, (int32_t)c);
+		}
 	lnc_arena_destroy(batch);
 	lnc_arena_destroy(arena);
 	return 0;

@@ -4,6 +4,8 @@
  */
 #include "fuzz.h"
 
+#include "column/blob.h"
+
 #include <stdlib.h>
 
 #define FUZZ_MAX_BUFFERS 4
@@ -98,6 +100,8 @@ sum_column(const LncColumn *column)
 	uint64_t length = (uint64_t)column->length;
 	uint64_t sum = 0;
 
+	if (column->absent)
+		return 0;
 	if (column->validity != NULL)
 		sum += sum_bytes(column->validity, lnc_bitmap_size(length));
 	if (column->type->kind == LNC_TYPE_NULL)
@@ -106,6 +110,26 @@ sum_column(const LncColumn *column)
 	{
 		if (column->children[0].length != column->length * column->type->list_size)
 			abort();
+		return sum + sum_column(&column->children[0]);
+	}
+	if (column->type->kind == LNC_TYPE_STRUCT || lnc_type_is_blob(column->type))
+	{
+		for (int32_t i = 0; i < column->nchildren; i++)
+		{
+			if (column->children[i].length != column->length)
+				abort();
+			sum += sum_column(&column->children[i]);
+		}
+		return sum;
+	}
+	if (column->type->kind == LNC_TYPE_LIST || column->type->kind == LNC_TYPE_LARGE_LIST ||
+		column->type->kind == LNC_TYPE_MAP)
+	{
+		if (column->offsets[0] != 0 || column->children[0].length != column->offsets[length])
+			abort();
+		for (uint64_t i = 0; i < length; i++)
+			if (column->offsets[i] > column->offsets[i + 1])
+				abort();
 		return sum + sum_column(&column->children[0]);
 	}
 	if (lnc_type_is_variable(column->type))
