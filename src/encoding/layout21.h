@@ -24,10 +24,12 @@ typedef struct LncPage21
 	const LncPageSource *source; /* borrowed */
 	const LncField *const *path; /* borrowed, as in LncPageSpec */
 	int32_t npath;
-	const LncType *type;   /* of the leaf; the value type of a dictionary field. Borrowed */
+	const LncType *type;   /* of the leaf; the value type of a dictionary field, descriptors of blobs. Borrowed */
 	LncShape shape;        /* of the type; unused for bare types */
 	const LncCodec *codec; /* of the values; NULL for a constant */
 	LncLayers layers;
+	const LncType *blob;       /* the type of blobs that the values describe, or NULL */
+	const LncLayers *smuggled; /* blob layout: the layers of the levels inside the positions, else NULL */
 	LncGeneral *general;
 	LncArena *arena;   /* the arena of open */
 	LncArena *scratch; /* owned; reset with every call of decode */

@@ -2,6 +2,8 @@
  * page21.c
  *	  Pages of file versions 2.1 and 2.2: the layout message, and from slots to the leaf and its spine.
  */
+#include "column/blob.h"
+#include "encoding/blob21.h"
 #include "encoding/check.h"
 #include "encoding/layout21.h"
 #include "encoding/packed.h"
@@ -50,6 +52,25 @@ make_leaf(LncContext *ctx, const LncPage21 *page, LncArena *arena, const LncSlot
 	return lnc_block_to_column(ctx, arena, &slots->values, page->type, validity, out);
 }
 
+/* What the leaf describes instead of what it holds; blob layout: the levels come out of it, too. */
+static LncCode
+make_blobs(LncContext *ctx, const LncPage21 *page, LncArena *arena, LncSlots *slots, LncColumn *leaf)
+{
+	const uint8_t *validity;
+	LncColumn pairs = *leaf;
+
+	if (page->smuggled == NULL)
+	{
+		*leaf = lnc_blob_from_struct(page->blob, &pairs);
+		return LNC_OK;
+	}
+	LNC_REQUIRE(ctx, pairs.validity == NULL, "the place of a blob is NULL");
+	LNC_TRY(lnc_blob21_slots(ctx, page->scratch, page->smuggled, &pairs, slots));
+	LNC_TRY(lnc_unravel_leaf(ctx, arena, page->scratch, page->smuggled, slots, &validity));
+	return lnc_blob_column(ctx, arena, page->blob, (uint64_t)pairs.length, validity, pairs.children[0].values,
+						   pairs.children[1].values, leaf);
+}
+
 static LncCode
 page21_decode(LncContext *ctx, LncPage *base, LncArena *arena, uint64_t first, uint64_t count, LncColumn *out)
 {
@@ -64,7 +85,10 @@ page21_decode(LncContext *ctx, LncPage *base, LncArena *arena, uint64_t first, u
 	lnc_arena_reset(page->scratch);
 	LNC_TRY(page->read(ctx, page, arena, page->scratch, first, count, &slots));
 	LNC_TRY(make_leaf(ctx, page, arena, &slots, &leaf));
-	return lnc_unravel(ctx, arena, page->scratch, &page->layers, page->path, page->npath, &slots, &leaf, out);
+	if (page->blob != NULL)
+		LNC_TRY(make_blobs(ctx, page, arena, &slots, &leaf));
+	return lnc_unravel(ctx, arena, page->scratch, page->smuggled != NULL ? page->smuggled : &page->layers, page->path,
+					   page->npath, &slots, &leaf, out);
 }
 
 static void
@@ -80,7 +104,27 @@ static LncCode
 open_layers(LncContext *ctx, LncPage21 *page, size_t count, const Lance__Encodings21__RepDefLayer *kinds)
 {
 	LNC_TRY(lnc_layers_open(ctx, count, kinds, &page->layers));
-	return lnc_unravel_check(ctx, &page->layers, page->path, page->npath);
+	return lnc_unravel_check(ctx, &page->layers, page->path, page->smuggled != NULL ? 1 : page->npath);
+}
+
+/* The layers around the inner layout's values; *inner: that layout. */
+static LncCode
+open_blob_layout(LncContext *ctx, LncPage21 *page, const Lance__Encodings21__BlobLayout *message,
+				 const Lance__Encodings21__PageLayout **inner)
+{
+	LncLayers *layers;
+
+	LNC_REQUIRE(ctx, message->inner_layout != NULL &&
+						 message->inner_layout->layout_case != LANCE__ENCODINGS21__PAGE_LAYOUT__LAYOUT_BLOB_LAYOUT,
+				"a blob layout has no layout of values inside");
+	LNC_TRY(LNC_NEW(ctx, page->arena, &layers, 1));
+	LNC_TRY(lnc_layers_open(ctx, message->n_layers, message->layers, layers));
+	LNC_TRY(lnc_unravel_check(ctx, layers, page->path, page->npath));
+	if (layers->max_rep > 0)
+		return lnc_fail(ctx, LNC_UNSUPPORTED, "old blobs in lists are not read");
+	page->smuggled = layers;
+	*inner = message->inner_layout;
+	return LNC_OK;
 }
 
 static LncCode
@@ -100,8 +144,6 @@ open_layout(LncContext *ctx, LncPage21 *page, const Lance__Encodings21__PageLayo
 		case LANCE__ENCODINGS21__PAGE_LAYOUT__LAYOUT_CONSTANT_LAYOUT:
 			LNC_TRY(open_layers(ctx, page, message->constant_layout->n_layers, message->constant_layout->layers));
 			return lnc_constant_open(ctx, page, message->constant_layout);
-		case LANCE__ENCODINGS21__PAGE_LAYOUT__LAYOUT_BLOB_LAYOUT:
-			return lnc_fail(ctx, LNC_UNSUPPORTED, "page layout \"blob\" is not read");
 		default:
 			return lnc_fail(ctx, LNC_UNSUPPORTED, "an unknown page layout is not read");
 	}
@@ -110,6 +152,7 @@ open_layout(LncContext *ctx, LncPage21 *page, const Lance__Encodings21__PageLayo
 LncCode
 lnc_page21_open(LncContext *ctx, LncArena *arena, const LncPageSpec *spec, LncPage **out)
 {
+	const Lance__Encodings21__PageLayout *layout;
 	ProtobufCMessage *message;
 	LncPage21 *page;
 
@@ -119,8 +162,6 @@ lnc_page21_open(LncContext *ctx, LncArena *arena, const LncPageSpec *spec, LncPa
 	page->path = spec->path;
 	page->npath = spec->npath;
 	page->type = lnc_column_type(&spec->path[spec->npath - 1]->type);
-	if (!lnc_page21_is_bare(page))
-		LNC_TRY(lnc_shape_of_type(ctx, page->type, &page->shape));
 	page->page.nrows = spec->nrows;
 	page->page.decode = page21_decode;
 	page->page.state = page;
@@ -131,7 +172,21 @@ lnc_page21_open(LncContext *ctx, LncArena *arena, const LncPageSpec *spec, LncPa
 	LNC_TRY(lnc_arena_on_cleanup(ctx, arena, page21_cleanup, page));
 	LNC_TRY(lnc_proto_unpack(ctx, arena, &lance__encodings21__page_layout__descriptor, spec->encoding,
 							 "a page layout", &message));
-	LNC_TRY(open_layout(ctx, page, (const Lance__Encodings21__PageLayout *)message));
+	layout = (const Lance__Encodings21__PageLayout *)message;
+	if (lnc_type_is_blob(page->type))
+	{
+		page->blob = page->type;
+		page->type = lnc_blob_struct();
+	}
+	if (layout->layout_case == LANCE__ENCODINGS21__PAGE_LAYOUT__LAYOUT_BLOB_LAYOUT)
+	{
+		LNC_REQUIRE(ctx, page->blob != NULL, "a page of blobs belongs to a column that has none");
+		LNC_TRY(open_blob_layout(ctx, page, layout->blob_layout, &layout));
+		page->type = lnc_blob_pair();
+	}
+	if (!lnc_page21_is_bare(page))
+		LNC_TRY(lnc_shape_of_type(ctx, page->type, &page->shape));
+	LNC_TRY(open_layout(ctx, page, layout));
 	*out = &page->page;
 	return LNC_OK;
 }

@@ -15,6 +15,7 @@
 
 #include "base/env.h"
 #include "dataset/blob.h"
+#include "encoding/blob21.h"
 
 #define MANY ((uint64_t)1 << 40)
 
@@ -175,6 +176,43 @@ places_outside_need_leave(void **state)
 	assert_int_equal(read_one(LNC_BLOB_EXTERNAL, 0, 0, 7, "x/y.bin", MANY, &bytes), LNC_DENIED);
 }
 
+/* Levels of one pair below these layers: the definition, or -1 for corrupt. */
+static int
+definition_of(uint64_t position, uint64_t size, uint16_t max_def)
+{
+	LncLayers layers = {.count = 2, .kinds = {3, 3}, .max_def = max_def};
+	LncColumn parts[2] = {{.length = 1, .values = &position}, {.length = 1, .values = &size}};
+	LncColumn pairs = {.type = lnc_blob_pair(), .length = 1, .nchildren = 2, .children = parts};
+	LncSlots slots;
+	LncCode code = lnc_blob21_slots(&ctx, arena, &layers, &pairs, &slots);
+
+	if (code != LNC_OK)
+	{
+		assert_int_equal(code, LNC_CORRUPT);
+		return -1;
+	}
+	assert_int_equal(slots.nslots, 1);
+	assert_int_equal(slots.nvalues, 1);
+	assert_int_equal(slots.def == NULL, max_def == 0);
+	return slots.def == NULL ? 0 : slots.def[0];
+}
+
+static void
+positions_of_old_blobs_hold_levels(void **state)
+{
+	(void)state;
+	assert_int_equal(definition_of(0, 0, 2), 0);
+	assert_int_equal(definition_of(UINT64_C(1) << 16, 0, 2), 1);
+	assert_int_equal(definition_of(UINT64_C(2) << 16, 0, 2), 2);
+	assert_int_equal(definition_of(UINT64_C(3) << 16, 0, 2), -1);
+	assert_int_equal(definition_of(UINT64_C(1) << 32, 0, 2), -1);
+	assert_int_equal(definition_of(1, 0, 2), -1);
+	/* With bytes, a position is a position. */
+	assert_int_equal(definition_of(UINT64_C(3) << 16, 1, 2), 0);
+	assert_int_equal(definition_of(12345, 1, 0), 0);
+	assert_int_equal(definition_of(UINT64_C(1) << 16, 0, 0), -1);
+}
+
 static void
 columns_of_blobs_keep_their_source(void **state)
 {
@@ -216,6 +254,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(each_kind_has_its_place, setup, teardown),
 		cmocka_unit_test_setup_teardown(descriptors_that_lie_are_errors, setup, teardown),
 		cmocka_unit_test_setup_teardown(places_outside_need_leave, setup, teardown),
+		cmocka_unit_test_setup_teardown(positions_of_old_blobs_hold_levels, setup, teardown),
 		cmocka_unit_test_setup_teardown(columns_of_blobs_keep_their_source, setup, teardown),
 	};
 

@@ -63,33 +63,16 @@ complain_error(const Opened *opened, const char *what)
 			 lnc_code_name(opened->ctx->error.code), opened->ctx->error.detail);
 }
 
-/* All data files are of version 2.0. */
+/* Types that are refused by name. */
 static bool
-is_version20(const LncDataset *dataset)
-{
-	for (int32_t i = 0; i < dataset->nfragments; i++)
-		for (int32_t k = 0; k < dataset->fragments[i].nfiles; k++)
-		{
-			const LncDataFile *file = &dataset->fragments[i].files[k];
-
-			if (!(file->major == 2 && file->minor == 0) && !(file->major == 0 && file->minor == 3))
-				return false;
-		}
-	return true;
-}
-
-/* Types that are refused by name at present. */
-static bool
-is_out_of_scope(const LncDataset *dataset, const LncField *field)
+is_out_of_scope(const LncField *field)
 {
 	const LncType *type = &field->type;
 
 	if (type->kind == LNC_TYPE_UNKNOWN)
 		return true;
-	if (type->kind == LNC_TYPE_BLOB || type->kind == LNC_TYPE_BLOB_V2)
-		return !is_version20(dataset);
 	for (int32_t i = 0; i < type->nchildren; i++)
-		if (is_out_of_scope(dataset, &type->children[i]))
+		if (is_out_of_scope(&type->children[i]))
 			return true;
 	return false;
 }
@@ -280,7 +263,7 @@ expect_version_refused(const Opened *opened, const char *version)
 		LncScan *scan;
 		LncCode code = lnc_scan_open(opened->ctx, opened->arena, opened->dataset, &spec, &scan);
 
-		if (is_out_of_scope(opened->dataset, &opened->dataset->schema.fields[i]))
+		if (is_out_of_scope(&opened->dataset->schema.fields[i]))
 			continue;
 		if (code == LNC_OK)
 			code = lnc_scan_next(opened->ctx, scan, &batch);
@@ -309,7 +292,7 @@ check_version(const Opened *opened, const char *file_version, const char *expect
 	}
 	for (int32_t i = 0; i < schema->nfields; i++)
 	{
-		if (is_out_of_scope(opened->dataset, &schema->fields[i]))
+		if (is_out_of_scope(&schema->fields[i]))
 		{
 			slots[i] = -1;
 			expect_refused(opened, i);
@@ -510,7 +493,7 @@ read_everything(LncContext *ctx, LncArena *arena, LncStore *store, uint64_t *row
 	LNC_TRY(LNC_NEW(ctx, arena, &columns, dataset->schema.nfields));
 	for (int32_t i = 0; i < dataset->schema.nfields; i++)
 	{
-		if (!is_out_of_scope(dataset, &dataset->schema.fields[i]))
+		if (!is_out_of_scope(&dataset->schema.fields[i]))
 			columns[spec.ncolumns++] = i;
 	}
 	spec.columns = columns;

@@ -561,8 +561,10 @@ what_is_not_read_is_named(void **state)
 
 	layout.layout_case = LANCE__ENCODINGS21__PAGE_LAYOUT__LAYOUT_BLOB_LAYOUT;
 	layout.blob_layout = &blob;
-	assert_int_equal(open_page("int32", 138, &page), LNC_UNSUPPORTED);
-	assert_non_null(strstr(ctx.error.message, "\"blob\""));
+	assert_int_equal(open_page("int32", 138, &page), LNC_CORRUPT);
+	assert_non_null(strstr(ctx.error.message, "page of blobs"));
+	assert_int_equal(open_page("blob", 138, &page), LNC_CORRUPT);
+	assert_non_null(strstr(ctx.error.message, "no layout of values"));
 	layout.layout_case = 0;
 	assert_int_equal(open_page("int32", 138, &page), LNC_UNSUPPORTED);
 }
