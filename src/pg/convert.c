@@ -319,16 +319,24 @@ to_microseconds(int64 value, LncTimeUnit unit, int64 *out)
 	return false;
 }
 
-/* The epoch is moved before the unit is changed: both ends of PostgreSQL's range then fit into 64 bits. */
+/*
+ * The epoch is moved before seconds and milliseconds are made microseconds: both ends of PostgreSQL's range then fit
+ * into 64 bits. Nanoseconds are made microseconds first, because their own range ends near that of 64 bits.
+ */
 static Datum
 convert_timestamp(const LanceConverter *converter, const LncColumn *column, int64 row)
 {
-	static const int64 units_per_second[] = {1, 1000, 1000000, INT64CONST(1000000000)};
-	int64 epoch = (int64)UNIX_TO_PG_DAYS * SECS_PER_DAY * units_per_second[converter->type->unit];
-	int64 value;
+	static const int64 units_per_second[] = {1, 1000, 1000000};
+	LncTimeUnit unit = converter->type->unit;
+	int64 value = load_int64(column, row);
 
-	if (pg_sub_s64_overflow(load_int64(column, row), epoch, &value) ||
-		!to_microseconds(value, converter->type->unit, &value) || !IS_VALID_TIMESTAMP(value))
+	if (unit == LNC_UNIT_NANO)
+	{
+		value = floor_div(value, 1000);
+		unit = LNC_UNIT_MICRO;
+	}
+	if (pg_sub_s64_overflow(value, (int64)UNIX_TO_PG_DAYS * SECS_PER_DAY * units_per_second[unit], &value) ||
+		!to_microseconds(value, unit, &value) || !IS_VALID_TIMESTAMP(value))
 		out_of_range(converter, "timestamp");
 	return TimestampGetDatum(value);
 }

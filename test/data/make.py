@@ -2,7 +2,7 @@
 """Makes two of the datasets below fixtures/data; needs pylance 14.
 
 ranges.lance: values at and beyond the ends of PostgreSQL's ranges. Version 1 holds what PostgreSQL can hold; each
-later version has one row with one value that it can't.
+later version has one row with a value that it can't (and version 7 the lowest nanosecond, which it can).
 names.lance: column names that want quoting, shortening or another name.
 """
 import os
