@@ -87,6 +87,14 @@ COMMIT;
 SELECT count(*) FROM t;
 EXECUTE p;
 
+-- A dataset that was made anew in the meantime is not the one that it saw.
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT count(*) FROM t;
+SELECT sh(format('touch -d 2001-01-01 %s/t.lance/_versions/%s', :'place', manifest(7)));
+SELECT try('SELECT count(*) FROM t');
+ROLLBACK;
+SELECT count(*) FROM t;
+
 -- The same for a table of the catalog, written past it.
 SELECT sh(format('rm %s/t.lance/_versions/%s', :'place', manifest(7)));
 SELECT lance_create_namespace('moving', properties => '{"server": "moving"}');

@@ -72,6 +72,8 @@ typedef struct TransactionPin
 	char *branch;
 	uint64 version;
 	char *manifest_key;
+	uint64 manifest_size;
+	int64 time; /* of the manifest file; with its size it tells incarnations apart */
 } TransactionPin;
 
 static dlist_head sources = DLIST_STATIC_INIT(sources);
@@ -123,6 +125,8 @@ remember_transaction_pin(const Pin *pin)
 	kept->branch = pin->branch != NULL ? pstrdup(pin->branch) : NULL;
 	kept->version = pin->version;
 	kept->manifest_key = pstrdup(pin->manifest_key);
+	kept->manifest_size = pin->manifest_size;
+	kept->time = pin->time;
 	slist_push_head(&transaction_pins, &kept->node);
 	MemoryContextSwitchTo(old);
 }
@@ -197,6 +201,14 @@ choose_version(LanceLibrary *lib, LncStore *store, const LanceTableOptions *opti
 		if (code == LNC_NOT_FOUND)
 			no_such_version(psprintf("%llu", (unsigned long long)version), pin->location, options);
 		lance_check(&lib->ctx, code);
+		if (kept != NULL && (file.size != kept->manifest_size || file.modified_ms != kept->time ||
+							 !same_text(file.key, kept->manifest_key)))
+			ereport(ERROR,
+					(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+					 errmsg("dataset at \"%s\" was replaced while the transaction was reading it", pin->location),
+					 errdetail("Version %llu is not the one that the transaction saw first.",
+							   (unsigned long long)version),
+					 errhint("Run the transaction again.")));
 	}
 	else if (options->has_as_of)
 		file = version_as_of(lib, store, folder, options);
