@@ -110,6 +110,7 @@ check_text(LncContext *ctx, LncSlice text)
 	size_t depth = 0;
 	size_t i = 0;
 	size_t next_poll = POLL_EVERY;
+	size_t values = 0;
 	size_t bad;
 
 	if (!lnc_utf8_valid(text.data, text.size, &bad))
@@ -123,6 +124,10 @@ check_text(LncContext *ctx, LncSlice text)
 			LNC_TRY(lnc_check_interrupt(ctx));
 			next_poll = i + POLL_EVERY;
 		}
+		if (strchr("\"[{-tfn", c) != NULL || is_digit(c))
+			values++;
+		if (values > LNC_JSON_MAX_VALUES)
+			return lnc_fail(ctx, LNC_INVALID, "invalid JSON: more than %d values", LNC_JSON_MAX_VALUES);
 		switch (c)
 		{
 			case '"':

@@ -27,6 +27,9 @@
 
 #define LNC_JSON_MAX_DEPTH 100
 
+/* Values and member names of one text. A parsed one takes some 30 times the bytes of the shortest, "1,". */
+#define LNC_JSON_MAX_VALUES 250000
+
 /* One parsed value, read-only; lives until its arena is reset. */
 typedef struct cJSON LncJson;
 

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -210,6 +211,27 @@ bad_texts_are_refused(void **state)
 }
 
 static void
+the_number_of_values_is_limited(void **state)
+{
+	size_t size = 2 * (size_t)LNC_JSON_MAX_VALUES;
+	char *text = malloc(size + 2);
+	const LncJson *v;
+
+	/* an array of zeros, itself the last value allowed */
+	(void)state;
+	assert_non_null(text);
+	for (size_t i = 1; i < size - 1; i += 2)
+		memcpy(text + i, "0,", 2);
+	text[0] = '[';
+	memcpy(text + size - 2, "]", 2);
+	assert_int_equal(parse(text, &v), LNC_OK);
+	assert_int_equal(lnc_json_count(v), LNC_JSON_MAX_VALUES - 1);
+	memcpy(text + size - 2, ",0]", 4);
+	assert_int_equal(parse(text, &v), LNC_INVALID);
+	free(text);
+}
+
+static void
 writer_makes_what_reader_reads(void **state)
 {
 	LncJsonWriter *w;
@@ -319,6 +341,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(members_are_typed, setup, teardown),
 		cmocka_unit_test_setup_teardown(inexact_integers_are_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(bad_texts_are_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_number_of_values_is_limited, setup, teardown),
 		cmocka_unit_test_setup_teardown(writer_makes_what_reader_reads, setup, teardown),
 		cmocka_unit_test_setup_teardown(writer_reports_misuse, setup, teardown),
 	};
