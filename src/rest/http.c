@@ -16,10 +16,12 @@
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "pg/guc.h"
+#include "rest/deadline.h"
 #include "rest/http.h"
 #include "rest/request.h"
 #include "storage/fd.h"
 #include "utils/memutils.h"
+#include "utils/timestamp.h"
 
 /* Request line and headers of one connection must fit in here, besides buffers. */
 #define CONNECTION_MEMORY (128 * 1024)
@@ -138,6 +140,7 @@ end_request(void *closure, struct MHD_Connection *connection, void **state, enum
 	Exchange *exchange = *state;
 
 	*state = NULL;
+	lance_deadline_renew(connection);
 	if (exchange != NULL)
 	{
 		kept_total -= exchange->kept;
@@ -324,6 +327,7 @@ admit_headers(Exchange *exchange, struct MHD_Connection *connection, const char 
 
 	exchange->headers_seen = true;
 	exchange->fate = BODY_DROP;
+	lance_deadline_renew(connection);
 	request->method = MemoryContextStrdup(request->context, method);
 	take_credential(exchange, connection);
 	MHD_get_connection_values_n(connection, MHD_HEADER_KIND, note_header, &framing);
@@ -404,8 +408,14 @@ answer(Exchange *exchange, struct MHD_Connection *connection)
 {
 	if (exchange->fate == BODY_REFUSED)
 		return MHD_NO;
+	lance_deadline_pause(connection);
 	if (!exchange->have_reply)
+	{
+		TimestampTz begun = GetCurrentTimestamp();
+
 		http_handler(&exchange->request, &exchange->reply);
+		lance_deadline_extend(begun);
+	}
 	return send_reply(connection, &exchange->reply, false);
 }
 
@@ -439,15 +449,22 @@ on_request(void *closure, struct MHD_Connection *connection, const char *url, co
 	return result;
 }
 
-/* Descriptors of connections count towards the server's limit of open files. */
+/* Descriptors of connections count towards the server's limit of open files; requests have their time to arrive. */
 static void
 on_connection(void *closure, struct MHD_Connection *connection, void **state,
 			  enum MHD_ConnectionNotificationCode what)
 {
 	if (what == MHD_CONNECTION_NOTIFY_STARTED)
+	{
 		ReserveExternalFD();
+		*state = lance_deadline_open(connection);
+	}
 	else
+	{
+		lance_deadline_close(*state);
+		*state = NULL;
 		ReleaseExternalFD();
+	}
 }
 
 /* ---- the server */
@@ -533,6 +550,7 @@ lance_http_run(void)
 {
 	unsigned MHD_LONG_LONG timeout;
 
+	lance_deadline_enforce();
 	if (MHD_run(http_daemon) != MHD_YES)
 		ereport(FATAL, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("the HTTP library failed to run")));
 	if (MHD_get_timeout(http_daemon, &timeout) != MHD_YES)

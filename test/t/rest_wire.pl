@@ -151,6 +151,27 @@ ok(wait_until(sub {
 }, 15), 'silent connections are closed after the idle timeout');
 @silent = ();
 
+# bytes now and then keep no place: a request has twice the idle timeout to arrive
+my @dribbling = map { IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $rest->{port}) } 1 .. 4;
+$dribbling[$_]->syswrite($_ < 2 ? "GET /v1/table HTTP/1.1\r\nX-Slow: "
+	: "POST /v1/namespace/slow/create HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n$key\r\n") for 0 .. 3;
+my $begun = time;
+my @closed;
+while (time - $begun < 20 && @closed < 4)
+{
+	local $SIG{PIPE} = 'IGNORE';
+	for my $socket (grep { my $s = $_; !grep { $s == $_ } @closed } @dribbling)
+	{
+		$socket->blocking(0);
+		my $n = $socket->sysread(my $buffer, 1000);
+		push @closed, $socket if (defined $n && $n == 0) || !$socket->syswrite(' ');
+	}
+	sleep 0.3;
+}
+is(scalar(@closed), 4, 'dribbling clients are cut off');
+cmp_ok(time - $begun, '>', 5, 'but not before their time');
+alive('dribbling clients');
+
 my @many = map { IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $rest->{port}) } 1 .. 20;
 sleep 0.5;
 my $turned_away = $rest->raw("GET /v1/table HTTP/1.1\r\nHost: x\r\n\r\n", 3);
