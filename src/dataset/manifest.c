@@ -305,10 +305,10 @@ convert_maps(LncContext *ctx, LncArena *arena, const Lance__Table__Manifest *man
 	return LNC_OK;
 }
 
-/* A commit time outside what 64-bit microseconds hold is no time. */
-static int64_t
-timestamp_us(const Lance__Table__Timestamp *timestamp)
+int64_t
+lnc_manifest_timestamp_us(const Lance__Table__Manifest *manifest)
 {
+	const Lance__Table__Timestamp *timestamp = manifest->timestamp;
 	int64_t us;
 
 	if (timestamp == NULL || lnc_mul_overflow(timestamp->seconds, INT64_C(1000000), &us) ||
@@ -324,7 +324,7 @@ lnc_manifest_convert(LncContext *ctx, LncArena *arena, const Lance__Table__Manif
 	if (manifest->fragment_tree_presence_case != 0)
 		return lnc_fail(ctx, LNC_UNSUPPORTED, "fragment trees are not supported");
 	dataset->version = manifest->version;
-	dataset->timestamp_us = timestamp_us(manifest->timestamp);
+	dataset->timestamp_us = lnc_manifest_timestamp_us(manifest);
 	dataset->reader_flags = manifest->reader_feature_flags;
 	dataset->writer_flags = manifest->writer_feature_flags;
 	dataset->stable_row_ids = (manifest->reader_feature_flags >> 1) & 1;

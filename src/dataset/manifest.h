@@ -28,6 +28,9 @@ extern LncCode lnc_manifest_read(LncContext *ctx, LncArena *arena, LncStore *sto
 extern LncCode lnc_manifest_convert(LncContext *ctx, LncArena *arena, const Lance__Table__Manifest *manifest,
 									LncDataset *dataset) LNC_MUST_CHECK;
 
+/* The commit time in microseconds since the Unix epoch; 0 for none, or one that 64 bits can't hold. */
+extern int64_t lnc_manifest_timestamp_us(const Lance__Table__Manifest *manifest);
+
 /* LNC_UNSUPPORTED, by number, when a reader feature flag is set that this reader does not understand. */
 extern LncCode lnc_manifest_check_flags(LncContext *ctx, uint64_t reader_flags) LNC_MUST_CHECK;
 

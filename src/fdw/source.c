@@ -280,34 +280,6 @@ locate(const LanceTableOptions *options, Oid userid, Pin *pin)
 
 /* ---- opening */
 
-/* Opens the store of a base path under the rules of the profile. The library's frames must not be jumped over. */
-static LncCode
-open_base(LncContext *ctx, void *arg, LncArena *arena, const char *uri, LncStore **out)
-{
-	SourceEntry *entry = arg;
-	LanceLibrary borrowed = {.ctx = *ctx, .arena = arena};
-	MemoryContext memory = CurrentMemoryContext;
-	volatile LncCode code = LNC_OK;
-
-	PG_TRY();
-	{
-		*out = lance_profile_open_read(&borrowed, entry->profile, uri);
-	}
-	PG_CATCH();
-	{
-		ErrorData *edata;
-
-		MemoryContextSwitchTo(memory);
-		edata = CopyErrorData();
-		FlushErrorState();
-		code = lnc_fail(ctx, edata->sqlerrcode == ERRCODE_INSUFFICIENT_PRIVILEGE ? LNC_DENIED : LNC_INVALID, "%s",
-						edata->message);
-		FreeErrorData(edata);
-	}
-	PG_END_TRY();
-	return code;
-}
-
 static void
 source_freed(void *arg)
 {
@@ -365,7 +337,7 @@ open_source(const LanceTableOptions *options, Oid userid, const Pin *pin)
 	MemoryContext old = MemoryContextSwitchTo(memory);
 	SourceEntry *entry = palloc0(sizeof(*entry));
 	LanceLibrary *lib = lance_library_create(memory);
-	LncDatasetOptions open_options = {.open_base = open_base, .open_base_arg = entry};
+	LncDatasetOptions open_options = {.open_base = lance_profile_open_base};
 	LncStore *store;
 
 	entry->memory = memory;
@@ -376,6 +348,7 @@ open_source(const LanceTableOptions *options, Oid userid, const Pin *pin)
 	entry->pin.manifest_key = pstrdup(pin->manifest_key);
 	entry->profile = lance_profile_of_server(pin->profile->server_oid, userid);
 	entry->pin.profile = entry->profile;
+	open_options.open_base_arg = entry->profile;
 	entry->public.lib = lib;
 	entry->public.location = entry->pin.location;
 

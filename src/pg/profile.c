@@ -431,6 +431,34 @@ lance_profile_open_read(LanceLibrary *lib, const LanceProfile *profile, const ch
 	return open_checked(lib, profile, uri, false);
 }
 
+LncCode
+lance_profile_open_base(LncContext *ctx, void *arg, LncArena *arena, const char *uri, LncStore **out)
+{
+	const LanceProfile *profile = arg;
+	LanceLibrary borrowed = {.ctx = *ctx, .arena = arena};
+	MemoryContext memory = CurrentMemoryContext;
+	volatile LncCode code = LNC_OK;
+
+	/* The library's frames must not be jumped over. */
+	PG_TRY();
+	{
+		*out = lance_profile_open_read(&borrowed, profile, uri);
+	}
+	PG_CATCH();
+	{
+		ErrorData *edata;
+
+		MemoryContextSwitchTo(memory);
+		edata = CopyErrorData();
+		FlushErrorState();
+		code = lnc_fail(ctx, edata->sqlerrcode == ERRCODE_INSUFFICIENT_PRIVILEGE ? LNC_DENIED : LNC_INVALID, "%s",
+						edata->message);
+		FreeErrorData(edata);
+	}
+	PG_END_TRY();
+	return code;
+}
+
 int
 lance_profile_client_options(const LanceProfile *profile, const char ***keys, const char ***values)
 {

@@ -69,6 +69,13 @@ extern LncStore *lance_profile_open(LanceLibrary *lib, const LanceProfile *profi
  */
 extern LncStore *lance_profile_open_read(LanceLibrary *lib, const LanceProfile *profile, const char *uri);
 
+/*
+ * For LncDatasetOptions.open_base, arg being a LanceProfile: opens the store of a base path for reading by the rules of
+ * lance_profile_open_read. Throws nothing, so that it can be called by the library.
+ */
+extern LncCode lance_profile_open_base(LncContext *ctx, void *arg, LncArena *arena, const char *uri,
+									   LncStore **out) LNC_MUST_CHECK;
+
 /* The storage options that clients are told for tables of this profile (no secrets): keys and values, n of them. */
 extern int lance_profile_client_options(const LanceProfile *profile, const char ***keys, const char ***values);
 
