@@ -39,7 +39,7 @@ REGRESS = setup namespaces tables versions api_keys security grants cleanup
 REGRESS += fdw_options fdw_fixtures fdw_scan fdw_plan fdw_versions fdw_import fdw_encoding fdw_row_ids inspect
 ISOLATION_OPTS = --inputdir=test --outputdir=$(BUILD)/isolation
 ISOLATION = declare_declare declare_drop drop_drop rename_rename create_version repeatable_read
-EXTRA_CLEAN = $(OBJS:.o=.d) $(addprefix $(BUILD)/,gen san unit deps/obj deps/san regress isolation check)
+EXTRA_CLEAN = $(OBJS:.o=.d) $(addprefix $(BUILD)/,lance_inspect gen san unit deps/obj deps/san regress isolation check)
 
 OBJS = $(LIB_SOURCES:.c=.o) $(PROTO_SOURCES:.c=.o) $(SERVER_SOURCES:.c=.o) $(NANOARROW_OBJS)
 PG_CPPFLAGS = $(LIB_CPPFLAGS)
@@ -103,6 +103,14 @@ unit: $(UNIT_TESTS)
 
 unit-tests: $(UNIT_TESTS)
 
+# ---- the program lance_inspect: the library half without a server
+LIB_OBJS = $(LIB_SOURCES:.c=.o) $(PROTO_SOURCES:.c=.o) $(NANOARROW_OBJS)
+
+$(BUILD)/lance_inspect: tools/lance_inspect.c $(LIB_OBJS)
+	$(CC) $(LIB_WARNINGS) $(LIB_CPPFLAGS) -O2 -g $^ $(LIB_LIBS) -lm -o $@
+
+inspect: $(BUILD)/lance_inspect
+
 # ---- a second compiler reads everything (it makes no objects)
 CLANG = clang-14
 clang: $(PROTO_HEADERS) $(NANOARROW_STAMP) $(NANOARROW_CONFIG)
@@ -145,12 +153,13 @@ fuzz: $(BUILD)/fuzz/$(NAME)_fuzz
 print-%:
 	@echo '$($*)'
 
-.PHONY: unit unit-tests clang fuzz fuzz-replay help
+.PHONY: unit unit-tests inspect clang fuzz fuzz-replay help
 help:
 	@echo "make deps       fetch and unpack nanoarrow (a build does it too when it is missing)"
 	@echo "make            build the extension"
 	@echo "make install    install it for the server of PG_CONFIG"
 	@echo "make unit       build and run the unit tests of the library half"
+	@echo "make inspect    build build/lance_inspect, which shows what a dataset is made of without a server"
 	@echo "make fuzz-replay  run the fuzz targets over their corpora;  make fuzz NAME=file  search for new inputs"
 	@echo "make clang      read everything with clang, for its warnings"
 	@echo "make clean      remove what was built"
