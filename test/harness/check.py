@@ -126,6 +126,8 @@ def jobs_of(s, a):
     """(name, function of a Result) of every job, the long ones first."""
     jobs = []
     local, crash = Lazy(s, "local"), Lazy(s, "crash")
+    if "unit" in a.suites:
+        jobs.append(("unit", lambda r: suites.unit(s, r)))
     if "crash" in a.suites:
         jobs.append(("crash", lambda r: suites.client(s, r, "crash_run.py", "new", crash.get(), None)))
     if "append" in a.suites:

@@ -21,8 +21,8 @@ ROLE = "ml_writer"
 
 
 def arguments():
-    p = argparse.ArgumentParser(prog="./quickstart", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
-                                epilog="""environment:
+    p = argparse.ArgumentParser(prog="./quickstart", description=__doc__,
+                                formatter_class=argparse.RawDescriptionHelpFormatter, epilog="""environment:
   LANCE_CATALOG_STATE   the folder for all that is made; default ~/.local/state/lance_catalog, as root
                         /var/lib/lance_catalog
   PG_CONFIG             use this PostgreSQL 15 and install into it, in place of a private copy of the packaged one""")
@@ -88,7 +88,7 @@ def aws_environment(store):
             "AWS_ENDPOINT": store.endpoint, "AWS_ALLOW_HTTP": "true"}
 
 
-def show_sql(cluster, name, log):
+def show_sql(cluster, name):
     """Run a file of SQL in psql, every statement printed before its result."""
     with open(os.path.join(ROOT, name)) as f:
         text = f.read()
@@ -135,11 +135,13 @@ def start(place, use_s3):
         demo = os.path.join(place.home, "lancedb_docs.py")
         shutil.copyfile(os.path.join(ROOT, "examples", "lancedb_docs.py"), demo)
         _, out = run([python, "-W", "ignore", demo], server=True, cwd=place.home,
-                     env={**assignments(cluster, store), "HOME": place.home, "LANCE_LOG": "error", "LANCEDB_LOG": "error", "RUST_LOG": "error"}, what="the LanceDB client failed",
+                     env={**assignments(cluster, store), "HOME": place.home, "LANCE_LOG": "error", "LANCEDB_LOG": "error",
+                          "RUST_LOG": "error"}, what="the LanceDB client failed",
                      todo="the server's log is %s" % cluster.log)
         print("\n" + "".join("    %s\n" % line for line in out.splitlines()))
         say("PostgreSQL reads (examples/docs.sql)")
-        print("\n" + "".join("    %s\n" % line for line in show_sql(cluster, "examples/docs.sql", log).splitlines()), flush=True)
+        out = show_sql(cluster, "examples/docs.sql")
+        print("\n" + "".join("    %s\n" % line for line in out.splitlines()), flush=True)
     except BaseException:
         # Leave nothing running that nobody knows of; the logs are copied where the message says.
         if os.path.exists(cluster.log):

@@ -211,7 +211,8 @@ def client(s, r, script, which, cluster, store, more=None, timeout=900):
     os.makedirs(work)
     own(work)
     env = {"LANCE_TEST_URL": cluster.url, "LANCE_TEST_HEADERS": cluster.headers,
-           "LANCE_TEST_UNMANAGED_PROPS": '{"managed_versioning": "false"}', "HOME": work, "TMPDIR": work,
+           "LANCE_TEST_REQUIRE": "detail,pages", "HOME": work, "TMPDIR": work,
+           "LANCE_TEST_UNMANAGED_PROPS": '{"managed_versioning": "false"}',
            "PATH": s.pg.bindir + ":" + os.environ["PATH"], "PYTHONUNBUFFERED": "1",
            **cluster.environment(), **(store.environment() if store else {}), **(more or {})}
     status, text = execute(r.log, [s.pythons[which], os.path.join(s.tree, "test", "clients", script)], env=env,
