@@ -9,6 +9,7 @@
 #include "catalog/pg_foreign_server.h"
 #include "catalog/table.h"
 #include "executor/spi.h"
+#include "fdw/composite.h"
 #include "fdw/ddl.h"
 #include "fdw/source.h"
 #include "fmgr.h"
@@ -28,16 +29,6 @@
 PG_FUNCTION_INFO_V1(lance_sql_attach_table);
 PG_FUNCTION_INFO_V1(lance_sql_attach_dataset);
 PG_FUNCTION_INFO_V1(lance_sql_refresh_table);
-
-static void
-run_ddl(const char *command)
-{
-	int code = SPI_execute(command, false, 0);
-
-	if (code != SPI_OK_UTILITY)
-		ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR),
-						errmsg("could not run \"%s\": %s", command, SPI_result_code_string(code))));
-}
 
 static void
 refuse_null(FunctionCallInfo fcinfo, int arg, const char *name)
@@ -104,20 +95,29 @@ options_text(const LanceTableOptions *options)
 }
 
 static Oid
-create_table(const LanceTableOptions *options, const char *server, const char *schema, const char *name)
+create_table(const LanceTableOptions *options, const char *server, const char *schema, const char *name,
+			 bool composite)
 {
+	LanceComposites composites = {.schema = schema, .reserved = list_make1(unconstify(char *, name))};
 	LanceSource *source;
 	char *command;
 
 	if (pg_foreign_server_aclcheck(options->server_oid, GetUserId(), ACL_USAGE) != ACLCHECK_OK)
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FOREIGN_SERVER, server);
 	source = lance_source_open(options, GetUserId(), NULL);
-	command = lance_ddl_create_table(source->dataset, quote_qualified_identifier(schema, name), name, server,
-									 options_text(options));
+	command = lance_ddl_create_table(source->dataset, quote_qualified_identifier(schema, name), name,
+									 composite ? &composites : NULL, server, options_text(options));
 	SPI_connect();
-	run_ddl(command);
+	lance_ddl_run(command);
 	SPI_finish();
 	return get_relname_relid(name, get_namespace_oid(schema, false));
+}
+
+/* The argument structs: whether they become composites. */
+static bool
+structs_argument(FunctionCallInfo fcinfo, int arg)
+{
+	return !PG_ARGISNULL(arg) && lance_structs_option(text_to_cstring(PG_GETARG_TEXT_PP(arg)));
 }
 
 /* The last name of an id, cut to an identifier. */
@@ -130,7 +130,10 @@ default_name(const char *text)
 	return name;
 }
 
-/* lance_attach_table(table_id text, schema text, name text, server text, version int8, as_of timestamptz, branch text) */
+/*
+ * lance_attach_table(table_id text, schema text, name text, server text, version int8, as_of timestamptz, branch text,
+ *	structs text)
+ */
 Datum
 lance_sql_attach_table(PG_FUNCTION_ARGS)
 {
@@ -152,10 +155,14 @@ lance_sql_attach_table(PG_FUNCTION_ARGS)
 	name = PG_ARGISNULL(2) ? default_name(row->name) : text_to_cstring(PG_GETARG_TEXT_PP(2));
 	server = PG_ARGISNULL(3) ? row->server_name : text_to_cstring(PG_GETARG_TEXT_PP(3));
 	options.server_oid = get_foreign_server_oid(server, false);
-	PG_RETURN_OID(create_table(&options, server, text_to_cstring(PG_GETARG_TEXT_PP(1)), name));
+	PG_RETURN_OID(
+		create_table(&options, server, text_to_cstring(PG_GETARG_TEXT_PP(1)), name, structs_argument(fcinfo, 7)));
 }
 
-/* lance_attach_dataset(uri text, server text, schema text, name text, version int8, as_of timestamptz, branch text) */
+/*
+ * lance_attach_dataset(uri text, server text, schema text, name text, version int8, as_of timestamptz, branch text,
+ *	structs text)
+ */
 Datum
 lance_sql_attach_dataset(PG_FUNCTION_ARGS)
 {
@@ -170,7 +177,7 @@ lance_sql_attach_dataset(PG_FUNCTION_ARGS)
 	travel_arguments(fcinfo, 4, &options);
 	options.server_oid = get_foreign_server_oid(server, false);
 	PG_RETURN_OID(create_table(&options, server, text_to_cstring(PG_GETARG_TEXT_PP(2)),
-							   text_to_cstring(PG_GETARG_TEXT_PP(3))));
+							   text_to_cstring(PG_GETARG_TEXT_PP(3)), structs_argument(fcinfo, 7)));
 }
 
 /* ---- refresh */
@@ -210,7 +217,7 @@ alter_table(const char *relation, const char *change)
 {
 	if (change == NULL)
 		return 0;
-	run_ddl(psprintf("ALTER FOREIGN TABLE %s %s", relation, change));
+	lance_ddl_run(psprintf("ALTER FOREIGN TABLE %s %s", relation, change));
 	return 1;
 }
 
@@ -241,7 +248,7 @@ lance_sql_refresh_table(PG_FUNCTION_ARGS)
 	tupdesc = CreateTupleDescCopy(RelationGetDescr(relation));
 	quoted = quote_qualified_identifier(get_namespace_name(RelationGetNamespace(relation)),
 										RelationGetRelationName(relation));
-	columns = lance_ddl_columns(source->dataset, RelationGetRelationName(relation), &count);
+	columns = lance_ddl_columns(source->dataset, RelationGetRelationName(relation), NULL, &count);
 	table_close(relation, NoLock);
 
 	shown = palloc0((count + 1) * sizeof(bool));

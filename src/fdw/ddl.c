@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "catalog/heap.h"
+#include "executor/spi.h"
 #include "fdw/ddl.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
@@ -40,7 +41,7 @@ free_attname(const LanceColumnDef *columns, int count, const char *name)
 }
 
 LanceColumnDef *
-lance_ddl_columns(const LncDataset *dataset, const char *table_name, int *count)
+lance_ddl_columns(const LncDataset *dataset, const char *table_name, const LanceComposites *composites, int *count)
 {
 	LanceColumnDef *columns = palloc0((dataset->schema.nfields + 1) * sizeof(*columns));
 
@@ -51,7 +52,7 @@ lance_ddl_columns(const LncDataset *dataset, const char *table_name, int *count)
 		LanceColumnDef *column = &columns[*count];
 
 		column->column_name = pg_any_to_server(field->name, (int)strlen(field->name), PG_UTF8);
-		if (!lance_type_to_pg(field, &column->type))
+		if (!lance_composite_declare(composites, table_name, field, &column->type))
 		{
 			ereport(NOTICE, (errmsg("column \"%s\" of table \"%s\" is left out", column->column_name, table_name),
 							 errdetail("Type %s is not supported.", lance_type_display(field))));
@@ -84,14 +85,14 @@ lance_ddl_append_option(StringInfo sql, bool *first, const char *name, const cha
 }
 
 char *
-lance_ddl_create_table(const LncDataset *dataset, const char *relation, const char *table_name, const char *server,
-					   const char *options)
+lance_ddl_create_table(const LncDataset *dataset, const char *relation, const char *table_name,
+					   const LanceComposites *composites, const char *server, const char *options)
 {
 	StringInfoData sql;
 	LanceColumnDef *columns;
 	int count;
 
-	columns = lance_ddl_columns(dataset, table_name, &count);
+	columns = lance_ddl_columns(dataset, table_name, composites, &count);
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "CREATE FOREIGN TABLE %s (", relation);
 	for (int i = 0; i < count; i++)
@@ -101,4 +102,14 @@ lance_ddl_create_table(const LncDataset *dataset, const char *relation, const ch
 	}
 	appendStringInfo(&sql, ") SERVER %s OPTIONS (%s)", quote_identifier(server), options);
 	return sql.data;
+}
+
+void
+lance_ddl_run(const char *command)
+{
+	int code = SPI_execute(command, false, 0);
+
+	if (code != SPI_OK_UTILITY)
+		ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR),
+						errmsg("could not run \"%s\": %s", command, SPI_result_code_string(code))));
 }

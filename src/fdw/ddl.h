@@ -6,8 +6,8 @@
 #define LANCE_FDW_DDL_H
 
 #include "dataset/dataset.h"
+#include "fdw/composite.h"
 #include "lib/stringinfo.h"
-#include "pg/types.h"
 
 /* What a field of the dataset becomes. */
 typedef struct LanceColumnDef
@@ -20,9 +20,10 @@ typedef struct LanceColumnDef
 
 /*
  * Definitions for all fields that can be read, *count of them. A field that can't is left out with a NOTICE naming
- * table, column and type. Column names that are too long, taken or PostgreSQL's own are changed.
+ * table, column and type. composites: see composite.h. Column names that are too long, taken or PostgreSQL's own are changed.
  */
-extern LanceColumnDef *lance_ddl_columns(const LncDataset *dataset, const char *table_name, int *count);
+extern LanceColumnDef *lance_ddl_columns(const LncDataset *dataset, const char *table_name,
+										 const LanceComposites *composites, int *count);
 
 /* Append 'name type OPTIONS (column_name …) NOT NULL', as CREATE and ADD COLUMN want it. */
 extern void lance_ddl_append_column(StringInfo sql, const LanceColumnDef *column);
@@ -32,9 +33,12 @@ extern void lance_ddl_append_option(StringInfo sql, bool *first, const char *nam
 
 /*
  * CREATE FOREIGN TABLE relation (…) SERVER server OPTIONS (options). relation is an identifier ready for SQL, options
- * the text that lance_ddl_append_option made.
+ * the text that lance_ddl_append_option made. table_name is for messages and in the names of composites.
  */
 extern char *lance_ddl_create_table(const LncDataset *dataset, const char *relation, const char *table_name,
-									const char *server, const char *options);
+									const LanceComposites *composites, const char *server, const char *options);
+
+/* Run a utility command; SPI is connected. */
+extern void lance_ddl_run(const char *command);
 
 #endif

@@ -7,6 +7,7 @@
 #include "catalog/pg_foreign_server.h"
 #include "catalog/table.h"
 #include "commands/defrem.h"
+#include "fdw/composite.h"
 #include "fdw/ddl.h"
 #include "fdw/scan.h"
 #include "mb/pg_wchar.h"
@@ -48,27 +49,36 @@ join_id(const LanceId *namespace_id, const char *name, const char *delimiter)
 	return id.data;
 }
 
-/* IMPORT ... OPTIONS (delimiter '...'): how the remote schema's names are separated. */
-static const char *
-import_delimiter(List *options)
+/* IMPORT ... OPTIONS (delimiter '...', structs '...') */
+typedef struct ImportOptions
 {
-	const char *delimiter = "$";
+	const char *delimiter; /* how the remote schema's names are separated */
+	bool composite;        /* structs become composites */
+} ImportOptions;
+
+static ImportOptions
+import_options(List *options)
+{
+	ImportOptions result = {.delimiter = "$"};
 	ListCell *lc;
 
 	foreach (lc, options)
 	{
 		DefElem *option = lfirst(lc);
 
-		if (strcmp(option->defname, "delimiter") != 0)
+		if (strcmp(option->defname, "structs") == 0)
+			result.composite = lance_structs_option(defGetString(option));
+		else if (strcmp(option->defname, "delimiter") != 0)
 			ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
 							errmsg("invalid option \"%s\" for IMPORT FOREIGN SCHEMA", option->defname),
-							errhint("Valid options are: %s.", "delimiter")));
-		delimiter = defGetString(option);
-		if (*delimiter == '\0')
+							errhint("Valid options are: %s.", "delimiter, structs")));
+		else
+			result.delimiter = defGetString(option);
+		if (*result.delimiter == '\0')
 			ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
 							errmsg("option \"%s\" must not be empty", "delimiter")));
 	}
-	return delimiter;
+	return result;
 }
 
 /*
@@ -77,7 +87,7 @@ import_delimiter(List *options)
  */
 static char *
 import_table(const LanceId *namespace_id, const LanceTableRow *row, const char *relation,
-			 const ForeignServer *server)
+			 const LanceComposites *composites, const ForeignServer *server)
 {
 	LanceLibrary *lib = lance_library_create(CurrentMemoryContext);
 	LanceProfile *profile = lance_profile_get(row->server_name, GetUserId());
@@ -107,8 +117,8 @@ import_table(const LanceId *namespace_id, const LanceTableRow *row, const char *
 		lance_ddl_append_option(&options, &first, "table", join_id(namespace_id, row->name, delimiter));
 		if (strcmp(delimiter, "$") != 0)
 			lance_ddl_append_option(&options, &first, "delimiter", delimiter);
-		result = lance_ddl_create_table(dataset, quote_identifier(relation), row->name, server->servername,
-										options.data);
+		result = lance_ddl_create_table(dataset, quote_identifier(relation), row->name, composites,
+										server->servername, options.data);
 	}
 	lance_library_destroy(lib);
 	return result;
@@ -118,23 +128,33 @@ List *
 lanceImportForeignSchema(ImportForeignSchemaStmt *stmt, Oid server_oid)
 {
 	ForeignServer *server = GetForeignServer(server_oid);
+	ImportOptions options = import_options(stmt->options);
+	LanceComposites composites = {.schema = stmt->local_schema};
 	List *commands = NIL;
 	LanceTableRow **rows;
 	LanceId namespace_id;
+	char **relations;
 	int count;
 
-	lance_id_from_text(stmt->remote_schema, import_delimiter(stmt->options), &namespace_id);
+	lance_id_from_text(stmt->remote_schema, options.delimiter, &namespace_id);
 	count = lance_catalog_tables_of(&namespace_id, &rows);
+	relations = palloc((count + 1) * sizeof(char *));
 	for (int i = 0; i < count; i++)
 	{
 		const char *name = rows[i]->name;
-		char *relation = pnstrdup(name, pg_mbcliplen(name, (int)strlen(name), NAMEDATALEN - 1));
+
+		relations[i] = pnstrdup(name, pg_mbcliplen(name, (int)strlen(name), NAMEDATALEN - 1));
+		composites.reserved = lappend(composites.reserved, relations[i]);
+	}
+	for (int i = 0; i < count; i++)
+	{
 		char *command;
 
 		/* LIMIT TO and EXCEPT also spare the opening of what is not wanted. */
-		if (!IsImportableForeignTable(relation, stmt))
+		if (!IsImportableForeignTable(relations[i], stmt))
 			continue;
-		command = import_table(&namespace_id, rows[i], relation, server);
+		command =
+			import_table(&namespace_id, rows[i], relations[i], options.composite ? &composites : NULL, server);
 		if (command != NULL)
 			commands = lappend(commands, command);
 	}

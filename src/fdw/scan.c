@@ -138,7 +138,7 @@ lance_batch_rows(const LncDataset *dataset, const LanceColumnSet *set)
 		const LncType *type = &dataset->schema.fields[set->fields[i]].type;
 
 		width += (double)lnc_type_width(type);
-		variable = variable || lnc_type_is_variable(type);
+		variable = variable || !lnc_type_is_fixed(type);
 	}
 	for (int32 i = 0; variable && i < dataset->nfragments; i++)
 	{

@@ -7,12 +7,17 @@
 
 #include "column/column.h"
 
-/* How one column's values become Datums; chosen once a scan, see lance_converter_init. */
+/* How values become Datums; chosen once a scan, see lance_converter_init. */
 typedef struct LanceConverter
 {
 	Datum (*convert)(const struct LanceConverter *converter, const LncColumn *column, int64 row);
-	const LncType *type; /* borrowed from the schema */
+	const LncType *type; /* borrowed from the schema; of a dictionary: its values' */
 	const char *name;    /* of the column, for messages; borrowed */
+	Oid pg_type;
+	int32 typmod;
+	int nparts;
+	struct LanceConverter *parts; /* of items, or of attributes in their order */
+	void *state;                  /* what else convert needs */
 } LanceConverter;
 
 /*
@@ -24,7 +29,7 @@ extern void lance_converter_init(LanceConverter *converter, const char *name, co
 
 /*
  * The value of a row that is not NULL. By-reference Datums are palloc'd in the current memory context. Throws 22008,
- * 22003, 22021 or 54000 when PostgreSQL can't hold the value; the message names the column.
+ * 22003, 22021, 22P05, 2202E or 54000 when PostgreSQL can't hold the value; the message names the column.
  */
 static inline Datum
 lance_convert(const LanceConverter *converter, const LncColumn *column, int64 row)

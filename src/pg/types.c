@@ -4,49 +4,44 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
+#include "access/htup_details.h"
+#include "catalog/dependency.h"
+#include "catalog/pg_type.h"
+#include "commands/extension.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
 #include "pg/env.h"
 #include "pg/report.h"
 #include "pg/types.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/numeric.h"
+#include "utils/syscache.h"
+#include "utils/typcache.h"
+#include "utils/uuid.h"
 
 typedef struct TypeRow
 {
 	LncTypeKind kind;
-	Oid scalar; /* as a column; InvalidOid: depends on parameters or is not offered */
-	Oid array;  /* as the item of a fixed-size list; InvalidOid: not offered */
+	Oid type;
 } TypeRow;
 
+/* Types without parts. Zone, extension and precision are looked at in scalar_to_pg. */
 static const TypeRow type_rows[] = {
-	{LNC_TYPE_NULL, TEXTOID, InvalidOid},          {LNC_TYPE_BOOL, BOOLOID, BOOLARRAYOID},
-	{LNC_TYPE_INT8, INT2OID, INT2ARRAYOID},        {LNC_TYPE_INT16, INT2OID, INT2ARRAYOID},
-	{LNC_TYPE_INT32, INT4OID, INT4ARRAYOID},       {LNC_TYPE_INT64, INT8OID, INT8ARRAYOID},
-	{LNC_TYPE_UINT8, INT2OID, INT2ARRAYOID},       {LNC_TYPE_UINT16, INT4OID, INT4ARRAYOID},
-	{LNC_TYPE_UINT32, INT8OID, INT8ARRAYOID},      {LNC_TYPE_UINT64, NUMERICOID, InvalidOid},
-	{LNC_TYPE_FLOAT16, FLOAT4OID, FLOAT4ARRAYOID}, {LNC_TYPE_BFLOAT16, FLOAT4OID, FLOAT4ARRAYOID},
-	{LNC_TYPE_FLOAT32, FLOAT4OID, FLOAT4ARRAYOID}, {LNC_TYPE_FLOAT64, FLOAT8OID, FLOAT8ARRAYOID},
-	{LNC_TYPE_UTF8, TEXTOID, InvalidOid},          {LNC_TYPE_LARGE_UTF8, TEXTOID, InvalidOid},
-	{LNC_TYPE_BINARY, BYTEAOID, InvalidOid},       {LNC_TYPE_LARGE_BINARY, BYTEAOID, InvalidOid},
-	{LNC_TYPE_FIXED_BINARY, BYTEAOID, InvalidOid}, {LNC_TYPE_DATE32, DATEOID, InvalidOid},
-	{LNC_TYPE_DATE64, DATEOID, InvalidOid},        {LNC_TYPE_TIME32, TIMEOID, InvalidOid},
-	{LNC_TYPE_TIME64, TIMEOID, InvalidOid},        {LNC_TYPE_TIMESTAMP, TIMESTAMPOID, InvalidOid},
-	{LNC_TYPE_DURATION, INTERVALOID, InvalidOid},  {LNC_TYPE_DECIMAL128, NUMERICOID, InvalidOid},
-	{LNC_TYPE_DECIMAL256, NUMERICOID, InvalidOid},
+	{LNC_TYPE_NULL, TEXTOID},          {LNC_TYPE_BOOL, BOOLOID},          {LNC_TYPE_INT8, INT2OID},
+	{LNC_TYPE_INT16, INT2OID},         {LNC_TYPE_INT32, INT4OID},         {LNC_TYPE_INT64, INT8OID},
+	{LNC_TYPE_UINT8, INT2OID},         {LNC_TYPE_UINT16, INT4OID},        {LNC_TYPE_UINT32, INT8OID},
+	{LNC_TYPE_UINT64, NUMERICOID},     {LNC_TYPE_FLOAT16, FLOAT4OID},     {LNC_TYPE_BFLOAT16, FLOAT4OID},
+	{LNC_TYPE_FLOAT32, FLOAT4OID},     {LNC_TYPE_FLOAT64, FLOAT8OID},     {LNC_TYPE_UTF8, TEXTOID},
+	{LNC_TYPE_LARGE_UTF8, TEXTOID},    {LNC_TYPE_BINARY, BYTEAOID},       {LNC_TYPE_LARGE_BINARY, BYTEAOID},
+	{LNC_TYPE_FIXED_BINARY, BYTEAOID}, {LNC_TYPE_DATE32, DATEOID},        {LNC_TYPE_DATE64, DATEOID},
+	{LNC_TYPE_TIME32, TIMEOID},        {LNC_TYPE_TIME64, TIMEOID},        {LNC_TYPE_TIMESTAMP, TIMESTAMPOID},
+	{LNC_TYPE_DURATION, INTERVALOID},  {LNC_TYPE_DECIMAL128, NUMERICOID}, {LNC_TYPE_DECIMAL256, NUMERICOID},
+	{LNC_TYPE_JSON, JSONBOID},
 };
 
 #define UINT64_DIGITS 20
-
-static const TypeRow *
-find_row(LncTypeKind kind)
-{
-	for (size_t i = 0; i < lengthof(type_rows); i++)
-	{
-		if (type_rows[i].kind == kind)
-			return &type_rows[i];
-	}
-	return NULL;
-}
 
 /* As make_numeric_typmod() of the server's numeric.c, with a scale that may be negative. */
 static int32
@@ -55,25 +50,35 @@ numeric_typmod(int precision, int scale)
 	return ((precision << 16) | (scale & 0x7ff)) + VARHDRSZ;
 }
 
+const LncField *
+lance_field_values(const LncField *field)
+{
+	while (field->type.kind == LNC_TYPE_DICTIONARY && field->type.nchildren == 1)
+		field = &field->type.children[0];
+	return field;
+}
+
 bool
-lance_type_to_pg(const LncField *field, LancePgType *out)
+lance_type_is_list(const LncType *type)
+{
+	return type->kind == LNC_TYPE_LIST || type->kind == LNC_TYPE_LARGE_LIST || type->kind == LNC_TYPE_FIXED_LIST;
+}
+
+static bool
+scalar_to_pg(const LncField *field, LancePgType *out)
 {
 	const LncType *type = &field->type;
-	const TypeRow *row = find_row(type->kind);
 
+	out->type = InvalidOid;
 	out->typmod = -1;
-	if (type->kind == LNC_TYPE_FIXED_LIST)
+	for (size_t i = 0; i < lengthof(type_rows); i++)
 	{
-		row = type->nchildren == 1 ? find_row(type->children[0].type.kind) : NULL;
-		out->type = row != NULL ? row->array : InvalidOid;
-		return OidIsValid(out->type);
+		if (type_rows[i].kind == type->kind)
+			out->type = type_rows[i].type;
 	}
-	if (row == NULL)
-		return false;
-	out->type = row->scalar;
 	if (type->kind == LNC_TYPE_TIMESTAMP && type->timezone != NULL)
 		out->type = TIMESTAMPTZOID;
-	else if (type->kind == LNC_TYPE_FIXED_BINARY && type->list_size == 16 && field->extension != NULL &&
+	else if (type->kind == LNC_TYPE_FIXED_BINARY && type->list_size == UUID_LEN && field->extension != NULL &&
 			 strcmp(field->extension, "arrow.uuid") == 0)
 		out->type = UUIDOID;
 	else if (type->kind == LNC_TYPE_UINT64)
@@ -85,7 +90,97 @@ lance_type_to_pg(const LncField *field, LancePgType *out)
 			return false;
 		out->typmod = numeric_typmod(type->precision, type->scale);
 	}
+	return OidIsValid(out->type);
+}
+
+/* Whether each of the fields reads as something. */
+static bool
+all_map(const LncField *fields, int count)
+{
+	LancePgType ignored;
+
+	for (int i = 0; i < count; i++)
+	{
+		if (!lance_type_to_pg(&fields[i], &ignored))
+			return false;
+	}
 	return true;
+}
+
+bool
+lance_type_to_pg(const LncField *field, LancePgType *out)
+{
+	const LncType *type = &lance_field_values(field)->type;
+	const LncType *item;
+
+	check_stack_depth();
+	if (type->kind == LNC_TYPE_STRUCT || type->kind == LNC_TYPE_MAP)
+	{
+		out->type = JSONBOID;
+		out->typmod = -1;
+		if (type->kind == LNC_TYPE_MAP && (type->nchildren != 1 || type->children[0].type.kind != LNC_TYPE_STRUCT ||
+										   type->children[0].type.nchildren != 2))
+			return false;
+		return all_map(type->children, type->nchildren);
+	}
+	if (!lance_type_is_list(type))
+		return scalar_to_pg(lance_field_values(field), out);
+	if (type->nchildren != 1 || !lance_type_to_pg(&type->children[0], out))
+		return false;
+	item = &lance_field_values(&type->children[0])->type;
+	if (lance_type_is_list(item) || item->kind == LNC_TYPE_STRUCT || item->kind == LNC_TYPE_MAP)
+	{
+		out->type = JSONBOID;
+		out->typmod = -1;
+	}
+	else
+		out->type = get_array_type(out->type);
+	return true;
+}
+
+int
+lance_list_levels(const LncField *field, Oid element, const LncField **item)
+{
+	int levels = 1;
+
+	*item = lance_field_values(&lance_field_values(field)->type.children[0]);
+	while (element != JSONBOID && lance_type_is_list(&(*item)->type))
+	{
+		*item = lance_field_values(&(*item)->type.children[0]);
+		levels++;
+	}
+	return levels;
+}
+
+int
+lance_struct_field(const LncType *type, const char *attname)
+{
+	for (int i = 0; i < type->nchildren; i++)
+	{
+		const char *name = type->children[i].name;
+
+		if (strcmp(pg_any_to_server(name, (int)strlen(name), PG_UTF8), attname) == 0)
+			return i;
+	}
+	return -1;
+}
+
+bool
+lance_type_is_vector(Oid type)
+{
+	Oid extension = get_extension_oid("vector", true);
+	HeapTuple tuple;
+	bool named;
+
+	if (!OidIsValid(extension) || getExtensionOfObject(TypeRelationId, type) != extension)
+		return false;
+	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
+	if (!HeapTupleIsValid(tuple))
+		return false;
+	named = strcmp(NameStr(((Form_pg_type)GETSTRUCT(tuple))->typname), "vector") == 0 ||
+			strcmp(NameStr(((Form_pg_type)GETSTRUCT(tuple))->typname), "halfvec") == 0;
+	ReleaseSysCache(tuple);
+	return named;
 }
 
 char *
@@ -102,19 +197,63 @@ lance_type_display(const LncField *field)
 	char *result;
 
 	lance_check(&lib->ctx, lnc_type_name(&lib->ctx, lib->arena, &field->type, &name));
-	result = pstrdup(name);
+	result = pstrdup(pg_any_to_server(name, (int)strlen(name), PG_UTF8));
 	lance_library_destroy(lib);
 	return result;
+}
+
+static bool
+is_float(LncTypeKind kind)
+{
+	return kind == LNC_TYPE_FLOAT16 || kind == LNC_TYPE_BFLOAT16 || kind == LNC_TYPE_FLOAT32 ||
+		   kind == LNC_TYPE_FLOAT64;
+}
+
+static bool
+composite_accepts(const LncType *type, Oid composite)
+{
+	TupleDesc tupdesc;
+	bool accepts = true;
+
+	if (get_typtype(composite) != TYPTYPE_COMPOSITE)
+		return false;
+	tupdesc = lookup_rowtype_tupdesc(composite, -1);
+	for (int i = 0; accepts && i < tupdesc->natts; i++)
+	{
+		Form_pg_attribute attr = TupleDescAttr(tupdesc, i);
+		int child = attr->attisdropped ? -1 : lance_struct_field(type, NameStr(attr->attname));
+
+		accepts = attr->attisdropped ||
+				  (child >= 0 && lance_type_accepts(&type->children[child], attr->atttypid, attr->atttypmod));
+	}
+	ReleaseTupleDesc(tupdesc);
+	return accepts;
 }
 
 bool
 lance_type_accepts(const LncField *field, Oid type, int32 typmod)
 {
+	const LncField *values = lance_field_values(field);
 	LancePgType mapped;
+	const LncField *item;
+	Oid element;
 
+	check_stack_depth();
 	if (!lance_type_to_pg(field, &mapped))
 		return false;
-	if (mapped.type == TEXTOID && type == VARCHAROID)
-		return typmod == -1;
-	return mapped.type == type && (typmod == mapped.typmod || (type == NUMERICOID && typmod == -1));
+	if (type == mapped.type)
+		return typmod == mapped.typmod || typmod == -1;
+	if (type == JSONBOID)
+		return true;
+	if (mapped.type == TEXTOID)
+		return type == VARCHAROID && typmod == -1;
+	if (values->type.kind == LNC_TYPE_STRUCT)
+		return composite_accepts(&values->type, type);
+	if (!lance_type_is_list(&values->type) && values->type.kind != LNC_TYPE_MAP)
+		return false;
+	if (values->type.kind == LNC_TYPE_FIXED_LIST && lance_type_is_vector(type))
+		return is_float(values->type.children[0].type.kind) && (typmod == -1 || typmod == values->type.list_size);
+	element = get_element_type(type);
+	return OidIsValid(element) && lance_list_levels(field, element, &item) <= MAXDIM &&
+		   lance_type_accepts(item, element, typmod);
 }

@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
-"""Makes two of the datasets below fixtures/data; needs pylance 14.
+"""Makes four of the datasets below fixtures/data; needs pylance 14.
 
 ranges.lance: values at and beyond the ends of PostgreSQL's ranges. Version 1 holds what PostgreSQL can hold; each
 later version has one row with a value that it can't (and version 7 the lowest nanosecond, which it can).
 names.lance: column names that want quoting, shortening or another name.
+parts.lance: types with parts. Version 1 holds what PostgreSQL can hold; each later version has one row that it can't,
+or that arrays can't.
+unknown.lance: columns of a type that nobody knows, by itself and inside of others.
 """
+import datetime
 import os
 import shutil
 
@@ -41,5 +45,73 @@ shutil.rmtree(folder, ignore_errors=True)
 names = ["id", "MixedCase", "XYZ", "x'; DROP TABLE t; --", 'two "quotes"', "$$", "back\\slash", "%s", "{0}", "ünïcödé",
          "select", "ctid", "long " + "n" * 80, "long " + "n" * 80 + "2", " blank "]
 lance.write_dataset(pa.table({n: pa.array([i], pa.int32()) for i, n in enumerate(names)}), folder)
-for made in ("ranges.lance", "names.lance"):
-    shutil.rmtree(os.path.join(root, made, "_transactions"))
+
+folder = os.path.join(root, "parts.lance")
+shutil.rmtree(folder, ignore_errors=True)
+D, T = datetime.date, datetime.datetime
+every = pa.struct([("b", pa.bool_()), ("i", pa.int8()), ("u", pa.uint64()), ("f", pa.float32()), ("d", pa.float64()),
+                   ("n", pa.decimal128(38, 18)), ("t", pa.string()), ("raw", pa.binary()), ("day", pa.date32()),
+                   ("time", pa.time64("ns")), ("at", pa.timestamp("us")), ("zoned", pa.timestamp("ms", "UTC")),
+                   ("span", pa.duration("ms")), ("none", pa.null())])
+types = {"id": pa.int32(), "every": every, "times": pa.list_(pa.time64("us")), "days": pa.list_(pa.date32()),
+         "exact": pa.list_(pa.decimal128(38, 18)), "raws": pa.large_list(pa.binary()), "words": pa.list_(pa.string()),
+         "grid": pa.list_(pa.list_(pa.int32())), "matrix": pa.list_(pa.list_(pa.float32(), 2), 2),
+         "pairs": pa.list_(pa.struct([("k", pa.string()), ("v", pa.int64())])),
+         "named": pa.map_(pa.string(), pa.int32()), "numbered": pa.map_(pa.int32(), pa.string()),
+         "odd": pa.struct([("x" * 70, pa.int32()), ("x", pa.int32())]), "json": pa.json_(),
+         "vector": pa.list_(pa.float32(), 3), "half": pa.list_(pa.float16(), 3)}
+
+
+def row(**columns):
+    return pa.table({n: pa.array([columns.get(n)], t.storage_type if n == "json" else t).cast(t)
+                     for n, t in types.items()})
+
+
+values = dict(b=True, i=-7, u=2**64 - 1, f=0.1, d=-0.25, n="7.000000000000000001", t='a"b', raw=b"\0\xff", day=D(2024, 2, 29),
+              time=3661000001999, at=T(1969, 12, 31, 23, 59, 59, 999999), zoned=T(2024, 1, 1), span=-1500)
+
+
+def every_of(**changes):
+    v = {**values, **changes}
+    parts = [pa.array([v.get(f.name)], pa.int64()).cast(f.type) if f.name in ("time", "span")
+             else pa.array([v.get(f.name)]).cast(f.type) if f.name == "n" else pa.array([v.get(f.name)], f.type) for f in every]
+    return pa.StructArray.from_arrays(parts, fields=list(every))
+
+
+def with_every(table, **changes):
+    return table.set_column(1, "every", every_of(**changes))
+
+
+full = row(id=1, times=[datetime.time(0), None, datetime.time(23, 59, 59, 999999)], days=[D(1, 1, 1), D(9999, 12, 31)],
+           exact=None, raws=[b"", None, b"\1"], words=["", None, 'a"b', "é"], grid=[[1, 2], [3, None]],
+           matrix=[[1, 2], [3, None]], pairs=[{"k": "a", "v": 1}, None, {"k": None, "v": None}],
+           named=[("b", 1), ("a", None), ("b", 2)], numbered=[(2, "two"), (1, None)], odd={"x" * 70: 1, "x": 2},
+           json='{"b": [1, 2.50, null], "a": "\\u00e9"}', vector=[1, 2.5, -3], half=[1, 2.5, -3])
+exact = pa.array(["7.000000000000000001", "7.000000000000000002", None]).cast(pa.decimal128(38, 18))
+full = full.set_column(4, "exact", pa.ListArray.from_arrays([0, 3], exact))
+nan = float("nan")
+lance.write_dataset(pa.concat_tables([
+    with_every(full),
+    with_every(row(id=2, times=[], days=[], words=[], raws=[], grid=[], pairs=[], named=[], numbered=[], json="null"),
+               f=nan, d=float("-inf"), n=None, t=None, u=0),
+    row(id=3, grid=[[]], days=[None], vector=[1, None, 3], matrix=[None, [1, 2]]),
+    row(id=4, grid=[[1], [2, 3]]), row(id=5, grid=[[1], None])]), folder, data_storage_version="2.2")
+far = pa.ListArray.from_arrays([0, 1], pa.array([2**31 - 1], pa.int32()).cast(pa.date32()))
+for bad in (row().set_column(3, "days", far), with_every(row(), span=2**63 - 1),
+            row(json='"\\u0000"'), row(words=["zero \0 byte"]), row(vector=[1, nan, 3]), row(half=[65504, float("inf"), 0]),
+            row(grid=[[1, 2], [3, None], [5, 6]], matrix=[[1, 2], [3, None]]), row(grid=[[1], [2, 3]], matrix=[None, [1, 2]]),
+            row(grid=[[1], None]), row(grid=[[], []])):
+    lance.write_dataset(bad, folder, mode="overwrite", data_storage_version="2.2")
+
+folder = os.path.join(root, "unknown.lance")
+shutil.rmtree(folder, ignore_errors=True)
+day = pa.array([0, 86400000], pa.int64()).cast(pa.date64())
+lance.write_dataset(pa.table({"id": pa.array([1, 2], pa.int32()), "day": day, "days": pa.ListArray.from_arrays([0, 1, 2], day),
+                              "st": pa.StructArray.from_arrays([day], ["day"])}), folder, data_storage_version="2.2")
+manifest = os.path.join(folder, "_versions", "%d.manifest" % (2**64 - 2))
+with open(manifest, "rb") as f:
+    patched = f.read().replace(b"date64:ms", b"era64:ms!")
+with open(manifest, "wb") as f:
+    f.write(patched)
+for made in ("ranges.lance", "names.lance", "parts.lance", "unknown.lance"):
+    shutil.rmtree(os.path.join(root, made, "_transactions"), ignore_errors=True)
