@@ -28,6 +28,7 @@ int lance_guc_rest_max_connections;
 int lance_guc_rest_max_connections_per_address;
 int lance_guc_rest_idle_timeout;
 int lance_guc_rest_statement_timeout;
+int lance_guc_rest_lock_timeout;
 
 static bool
 check_allowed_local_roots(char **newval, void **extra, GucSource source)
@@ -102,6 +103,10 @@ define_rest(void)
 							   "A comma-separated list of host names or IP addresses; * is all.",
 							   &lance_guc_rest_listen_addresses, "localhost", startup, GUC_LIST_INPUT, NULL, NULL,
 							   NULL);
+	DefineCustomIntVariable("lance_catalog.rest_lock_timeout",
+							"Longest time that one REST request waits for another transaction.", "0 sets no limit.",
+							&lance_guc_rest_lock_timeout, 5000, 0, INT_MAX, PGC_SIGHUP, GUC_UNIT_MS, NULL, NULL,
+							NULL);
 	DefineCustomIntVariable("lance_catalog.rest_max_body_size", "Largest body of a REST request.",
 							"A larger one is refused with status 413.", &lance_guc_rest_max_body_size, 16 * 1024, 1,
 							1024 * 1024 - 1, PGC_SIGHUP, GUC_UNIT_KB, NULL, NULL, NULL);

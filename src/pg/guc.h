@@ -22,6 +22,7 @@ extern int lance_guc_rest_max_connections;  /* per worker */
 extern int lance_guc_rest_max_connections_per_address;
 extern int lance_guc_rest_idle_timeout;      /* seconds */
 extern int lance_guc_rest_statement_timeout; /* ms; 0: none */
+extern int lance_guc_rest_lock_timeout;      /* ms; 0: none */
 
 /* Define all settings and reserve the prefix. Those of the REST server need preloading to take effect. */
 extern void lance_guc_define(void);

@@ -113,7 +113,7 @@ lance_deadline_enforce(void)
 {
 	TimestampTz now;
 
-	if (dlist_is_empty(&waiting))
+	if (dlist_is_empty(&waiting) || lance_guc_rest_idle_timeout == 0)
 		return;
 	now = GetCurrentTimestamp();
 	while (!dlist_is_empty(&waiting))

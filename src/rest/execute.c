@@ -15,6 +15,7 @@
 #include "rest/auth.h"
 #include "rest/codec.h"
 #include "rest/execute.h"
+#include "storage/proc.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
@@ -73,6 +74,9 @@ begin_transaction(void)
 	QueryCancelPending = false;
 	SetCurrentStatementStartTimestamp();
 	StartTransactionCommand();
+
+	/* A transaction that somebody left open must not stop the whole worker. */
+	LockTimeout = lance_guc_rest_lock_timeout;
 	XactIsoLevel = XACT_READ_COMMITTED; /* what the operations count on, whatever the default is */
 	if (lance_guc_rest_statement_timeout > 0)
 		enable_timeout_after(STATEMENT_TIMEOUT, lance_guc_rest_statement_timeout);

@@ -107,6 +107,19 @@ took { admin('CREATE DATABASE other'); admin('DROP DATABASE other') } 5, 'CREATE
 waitpid $child, 0;
 is($?, 0, 'a request beyond its time limit is 503, code 17');
 $blocker->query_safe('COMMIT');
+
+# a transaction left open in SQL costs others their wait, not the worker
+admin(q{ALTER SYSTEM SET lance_catalog.rest_lock_timeout = '300ms'});
+admin('SELECT pg_reload_conf()');
+$rest->expect('a namespace', 200, undef, 'POST', '/v1/namespace/held/create', body => {});
+$blocker->query_safe(q{BEGIN; SELECT lance_drop_namespace('held')});
+sleep 0.5;
+took { $rest->expect('a name that is held', 409, 14, 'POST', '/v1/namespace/held/drop', body => {}) } 1.5, 'a lock that is held';
+$rest->expect('reading it', 200, undef, 'POST', '/v1/namespace/held/describe', body => {});
+$blocker->query_safe('ROLLBACK');
+$rest->expect('when it is free', 200, undef, 'POST', '/v1/namespace/held/drop', body => {});
+admin('ALTER SYSTEM RESET lance_catalog.rest_lock_timeout');
+admin('SELECT pg_reload_conf()');
 $blocker->quit;
 $rest->expect('afterwards', 200, undef, 'POST', '/v1/namespace/a/describe', body => {});
 
