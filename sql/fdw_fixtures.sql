@@ -150,6 +150,7 @@ SELECT f.dataset, c.* FROM (VALUES
 	('rand0_v22', 'rand0_v22'), ('rand1_v22', 'rand1_v22'),
 	('empty_struct_v20', 'empty_struct'), ('empty_struct_v21', 'empty_struct'), ('empty_struct_v22', 'empty_struct'),
 	('fsl_struct_valid_v22', 'fsl_struct_valid'), ('fsl_struct_null_v22', 'fsl_struct_null'),
+	('blob1_v20', 'blob1'), ('blob1_v21', 'blob1'), ('blob2_v22', 'blob2_v22'), ('blob1_as_v22', 'blob1_as_v22'),
 	('old_types', 'old_types'),
 	('mixed_versions', 'mixed_versions'), ('v1_manifests', 'v1_manifests'), ('old_simple', 'old_simple')
 ) f (dataset, expected), check_fixture(f.dataset, f.expected) c;

@@ -60,7 +60,7 @@ form_row(Sample *sample, const LncBatch *batch, int64 row)
 		if (lnc_column_is_null(values, row))
 			continue;
 		sample->nulls[column->attr] = false;
-		sample->values[column->attr] = lance_convert(&column->converter, values, row);
+		sample->values[column->attr] = lance_convert_for_statistics(&column->converter, values, row);
 	}
 	MemoryContextSwitchTo(old);
 	tuple = heap_form_tuple(tupdesc, sample->values, sample->nulls);

@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "column/blob.h"
 #include "executor/executor.h"
 #include "fdw/scan.h"
 #include "mb/pg_wchar.h"
@@ -21,6 +22,9 @@
 #define MAX_BATCH_ROWS 4096
 #define MIN_BATCH_ROWS 16
 #define BATCH_BYTES (16.0 * 1024 * 1024)
+
+/* A blob's descriptor takes about so much, whatever the blob does. */
+#define BLOB_WIDTH 100.0
 
 /* Columns matched with members of the system columns, part being minus the member, get their places in the batch. */
 static void
@@ -137,8 +141,8 @@ lance_batch_rows(const LncDataset *dataset, const LanceColumnSet *set)
 	{
 		const LncType *type = &dataset->schema.fields[set->fields[i]].type;
 
-		width += (double)lnc_type_width(type);
-		variable = variable || !lnc_type_is_fixed(type);
+		width += lnc_type_is_blob(type) ? BLOB_WIDTH : (double)lnc_type_width(type);
+		variable = variable || !(lnc_type_is_fixed(type) || lnc_type_is_blob(type));
 	}
 	for (int32 i = 0; variable && i < dataset->nfragments; i++)
 	{

@@ -37,4 +37,10 @@ lance_convert(const LanceConverter *converter, const LncColumn *column, int64 ro
 	return converter->convert(converter, column, row);
 }
 
+/*
+ * The same for ANALYZE, which must not read blobs: in place of one, as many zeros as it has bytes, up to somewhat more
+ * than the length from which on values do not count.
+ */
+extern Datum lance_convert_for_statistics(const LanceConverter *converter, const LncColumn *column, int64 row);
+
 #endif

@@ -27,6 +27,11 @@ extern float4 lance_half_to_float(uint16 half);
 /* The upper half of a float. */
 extern float4 lance_bfloat_to_float(uint16 upper);
 
+/* ---- convert_blob.c */
+
+/* A blob as a bytea whose bytes are read when they are looked at, until the next batch is fetched. */
+extern Datum lance_convert_blob(const LanceConverter *converter, const LncColumn *column, int64 row);
+
 /* ---- the types with parts; each fills convert, parts and state of a converter that has the rest already */
 
 /* convert_array.c: any list as an array, a map as an array of composites of key and value. */

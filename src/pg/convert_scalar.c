@@ -382,6 +382,9 @@ lance_scalar_function(const LncType *type, Oid pg_type)
 			return convert_decimal;
 		case LNC_TYPE_JSON:
 			return convert_json;
+		case LNC_TYPE_BLOB:
+		case LNC_TYPE_BLOB_V2:
+			return lance_convert_blob;
 		default:
 			return NULL;
 	}
