@@ -19,8 +19,9 @@ lnc_blob21_slots(LncContext *ctx, LncArena *scratch, const LncLayers *layers, co
 	{
 		if (sizes[i] != 0)
 			continue;
-		LNC_REQUIRE(ctx, positions[i] <= UINT32_MAX && (positions[i] & 0xFFFF) == 0 &&
-							 positions[i] >> 16 <= layers->max_def,
+		LNC_REQUIRE(ctx,
+					positions[i] <= UINT32_MAX && (positions[i] & 0xFFFF) == 0 &&
+						positions[i] >> 16 <= layers->max_def,
 					"blob %llu has levels that its page does not know", (unsigned long long)i);
 		def[i] = (uint16_t)(positions[i] >> 16);
 	}

@@ -7,6 +7,9 @@
  *					levels: repetition in bits 0 to 15, definition in bits 16 to 31, of the layers that the blob layout lists
  *	others			packed structs of all five parts (column/blob.h)
  *
+ * Old blobs in lists cannot be told apart: a value that has bytes leaves no room for its repetition. Their pages are
+ * refused, as writers make them nevertheless.
+ *
  * Source of the facts: format.md section 9.
  */
 #ifndef LNC_ENCODING_BLOB21_H

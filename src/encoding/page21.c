@@ -87,8 +87,8 @@ page21_decode(LncContext *ctx, LncPage *base, LncArena *arena, uint64_t first, u
 	LNC_TRY(make_leaf(ctx, page, arena, &slots, &leaf));
 	if (page->blob != NULL)
 		LNC_TRY(make_blobs(ctx, page, arena, &slots, &leaf));
-	return lnc_unravel(ctx, arena, page->scratch, page->smuggled != NULL ? page->smuggled : &page->layers, page->path,
-					   page->npath, &slots, &leaf, out);
+	return lnc_unravel(ctx, arena, page->scratch, page->smuggled != NULL ? page->smuggled : &page->layers,
+					   page->path, page->npath, &slots, &leaf, out);
 }
 
 static void
@@ -114,8 +114,9 @@ open_blob_layout(LncContext *ctx, LncPage21 *page, const Lance__Encodings21__Blo
 {
 	LncLayers *layers;
 
-	LNC_REQUIRE(ctx, message->inner_layout != NULL &&
-						 message->inner_layout->layout_case != LANCE__ENCODINGS21__PAGE_LAYOUT__LAYOUT_BLOB_LAYOUT,
+	LNC_REQUIRE(ctx,
+				message->inner_layout != NULL &&
+					message->inner_layout->layout_case != LANCE__ENCODINGS21__PAGE_LAYOUT__LAYOUT_BLOB_LAYOUT,
 				"a blob layout has no layout of values inside");
 	LNC_TRY(LNC_NEW(ctx, page->arena, &layers, 1));
 	LNC_TRY(lnc_layers_open(ctx, message->n_layers, message->layers, layers));

@@ -660,10 +660,9 @@ cut_and_flipped_files_never_crash(void **state)
 {
 	static const char *const cases[] = {"types_v20_nulls.lance", "types_v21_nulls.lance", "types_v22_nulls.lance",
 										"strings_v22.lance",     "del_arrow.lance",       "del_bitmap.lance",
-										"old_deleted.lance",     "evolve_p14.lance",
-										"lists_v20.lance",       "rand0_v20.lance",       "blob1_v21.lance",
-										"blob2_v22.lance",       "lists_v22.lance",       "maps_v22.lance",
-										"packed_v22.lance"};
+										"old_deleted.lance",     "evolve_p14.lance",      "lists_v20.lance",
+										"rand0_v20.lance",       "blob1_v21.lance",       "blob2_v22.lance",
+										"lists_v22.lance",       "maps_v22.lance",        "packed_v22.lance"};
 	uint32_t seed = 4711;
 	size_t peak = 0;
 	int tries = 0;
