@@ -126,6 +126,10 @@ FETCH 1 FROM c;
 FETCH ABSOLUTE 1 FROM c;
 COMMIT;
 
+-- A column without a name.
+SELECT attach('unnamed', 'unnamed');
+SELECT * FROM unnamed;
+
 -- Values at the ends of their ranges.
 SELECT attach('types_v21_nulls', 't');
 SELECT max(u64), min(i64), max(u32), min(i8), max(u8) FROM t;

@@ -154,7 +154,8 @@ check_table_option(const char *name, const char *value)
 		parse_version(value);
 	else if (strcmp(name, "as_of") == 0)
 		parse_as_of(value);
-	else if (*value == '\0')
+	/* A column of a dataset may have the empty name. */
+	else if (*value == '\0' && strcmp(name, "column_name") != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE), errmsg("option \"%s\" must not be empty", name)));
 }

@@ -4,6 +4,7 @@
 ranges.lance: values at and beyond the ends of PostgreSQL's ranges. Version 1 holds what PostgreSQL can hold; each
 later version has one row with a value that it can't (and version 7 the lowest nanosecond, which it can).
 names.lance: column names that want quoting, shortening or another name.
+unnamed.lance: a column whose name is empty.
 parts.lance: types with parts. Version 1 holds what PostgreSQL can hold; each later version has one row that it can't,
 or that arrays can't.
 unknown.lance: columns of a type that nobody knows, by itself and inside of others.
