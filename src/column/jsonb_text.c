@@ -341,13 +341,14 @@ decode_container(Decoder *d, LncSlice bytes, int depth)
 	uint32_t header;
 	uint64_t count;
 	uint64_t entry_bytes;
-	const uint8_t *entries = bytes.data + 4;
+	const uint8_t *entries;
 	LncSlice rest;
 
 	if (depth > LNC_JSONB_MAX_DEPTH)
 		return lnc_fail(d->ctx, LNC_LIMIT, "stored JSON value has more than %d levels", LNC_JSONB_MAX_DEPTH);
 	if (bytes.size < 4)
 		return corrupt(d, "it ends inside a header");
+	entries = bytes.data + 4;
 	header = be32(bytes.data);
 	/* The writers count no entry in a scalar's header; it has one. */
 	count = (header & HEADER_KIND) == KIND_SCALAR ? 1 : header & HEADER_COUNT;

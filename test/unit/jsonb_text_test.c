@@ -147,8 +147,10 @@ damage_is_named(void **state)
 		"40000003100000011000000610000001200000025000001a200000096b6e65737465647a500140000001100000015000000d78"
 		"8000000240000000100000017360bff0000000000000";
 	char cut[sizeof(whole)];
+	LncSlice out;
 
 	(void)state;
+	assert_int_equal(lnc_jsonb_text(&ctx, arena, (LncSlice){.data = NULL, .size = 0}, &out), LNC_CORRUPT);
 	for (size_t length = 0; length + 1 < sizeof(whole); length += 2)
 	{
 		memcpy(cut, whole, length);
