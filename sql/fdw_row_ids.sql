@@ -80,6 +80,13 @@ CREATE FOREIGN TABLE deleted (id bigint, _rowid bigint, _rowaddr bigint, _row_cr
 SELECT * FROM differences(:'file', 'deleted', '{"id": "id", "_rowid": "_rowid", "_rowaddr": "_rowaddr"}');
 SELECT DISTINCT _row_created_at_version FROM deleted;
 
+-- Ids beyond bigint are an error, not another number; the rows before them are fine.
+\set high :root '/high_rowids.lance'
+CREATE FOREIGN TABLE high (id bigint, _rowid bigint, _rowaddr bigint) SERVER row_ids OPTIONS (uri :'high');
+SELECT id, _rowaddr FROM high;
+SELECT id, _rowid FROM high LIMIT 2;
+SELECT _rowid FROM high;
+
 -- A refresh keeps them.
 SELECT lance_refresh_table('deleted') > 0 AS added, lance_refresh_table('deleted') AS again;
 SELECT attname FROM pg_attribute WHERE attrelid = 'deleted'::regclass AND attnum > 0 AND NOT attisdropped

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes four of the datasets below fixtures/data; needs pylance 14.
+"""Makes five of the datasets below fixtures/data; needs pylance 14.
 
 ranges.lance: values at and beyond the ends of PostgreSQL's ranges. Version 1 holds what PostgreSQL can hold; each
 later version has one row with a value that it can't (and version 7 the lowest nanosecond, which it can).
@@ -8,10 +8,12 @@ unnamed.lance: a column whose name is empty.
 parts.lance: types with parts. Version 1 holds what PostgreSQL can hold; each later version has one row that it can't,
 or that arrays can't.
 unknown.lance: columns of a type that nobody knows, by itself and inside of others.
+high_rowids.lance: three rows with stable ids, the last beyond PostgreSQL's bigint.
 """
 import datetime
 import os
 import shutil
+import struct
 
 import lance
 import pyarrow as pa
@@ -116,3 +118,52 @@ with open(manifest, "wb") as f:
     f.write(patched)
 for made in ("ranges.lance", "names.lance", "parts.lance", "unknown.lance"):
     shutil.rmtree(os.path.join(root, made, "_transactions"), ignore_errors=True)
+
+
+def number(data, at):
+    """A protobuf varint; its value and where it ends."""
+    value = shift = 0
+    while True:
+        value |= (data[at] & 127) << shift
+        shift += 7
+        at += 1
+        if data[at - 1] < 128:
+            return value, at
+
+
+def varint(value):
+    return bytes([value]) if value < 128 else bytes([value & 127 | 128]) + varint(value >> 7)
+
+
+def replace(message, path, wanted):
+    """A protobuf message with the bytes at that path of field numbers changed."""
+    out, at = b"", 0
+    while at < len(message):
+        start = at
+        key, at = number(message, at)
+        value, end = number(message, at)
+        if key & 7 == 2:
+            at, end = end, end + value
+        if key == path[0] << 3 | 2:
+            inner = replace(message[at:end], path[1:], wanted) if path[1:] else wanted
+            out += varint(key) + varint(len(inner)) + inner
+        else:
+            out += message[start:end]
+        at = end
+    return out
+
+
+# Three rows whose ids end beyond PostgreSQL's bigint: 2^63 - 2 and the two after it.
+folder = os.path.join(root, "high_rowids.lance")
+shutil.rmtree(folder, ignore_errors=True)
+lance.write_dataset(pa.table({"id": pa.array([1, 2, 3], pa.int64())}), folder, enable_stable_row_ids=True)
+shutil.rmtree(os.path.join(folder, "_transactions"), ignore_errors=True)
+manifest = os.path.join(folder, "_versions", "%020d.manifest" % (2**64 - 2))
+with open(manifest, "rb") as f:
+    data = f.read()
+position = struct.unpack("<Q", data[-16:-8])[0]
+span = b"\x08" + varint(2**63 - 2) + b"\x10" + varint(2**63 + 1)
+sequence = b"\x0a" + varint(len(span) + 2) + b"\x0a" + varint(len(span)) + span
+message = replace(data[position + 4:-16], (2, 5), sequence)
+with open(manifest, "wb") as f:
+    f.write(data[:position] + struct.pack("<I", len(message)) + message + data[-16:])
