@@ -87,8 +87,16 @@ page21_decode(LncContext *ctx, LncPage *base, LncArena *arena, uint64_t first, u
 	LNC_TRY(make_leaf(ctx, page, arena, &slots, &leaf));
 	if (page->blob != NULL)
 		LNC_TRY(make_blobs(ctx, page, arena, &slots, &leaf));
-	return lnc_unravel(ctx, arena, page->scratch, page->smuggled != NULL ? page->smuggled : &page->layers,
-					   page->path, page->npath, &slots, &leaf, out);
+	LNC_TRY(lnc_unravel(ctx, arena, page->scratch, page->smuggled != NULL ? page->smuggled : &page->layers,
+						page->path, page->npath, &slots, &leaf, out));
+
+	/* A row of the page is a struct of a fixed-size list of structs, if there is one. */
+	for (int32_t i = 0; i + 1 < page->npath; i++)
+		if (page->path[i]->type.kind == LNC_TYPE_FIXED_LIST)
+			count /= (uint64_t)page->path[i]->type.list_size;
+	LNC_REQUIRE(ctx, (uint64_t)out->length == count, "levels tell of %lld rows where there are %llu",
+				(long long)out->length, (unsigned long long)count);
+	return LNC_OK;
 }
 
 static void

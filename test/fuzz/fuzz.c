@@ -7,8 +7,10 @@
 #include "column/blob.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define FUZZ_MAX_BUFFERS 4
+#define FUZZ_MAX_PATH 4
 #define FUZZ_MAX_ROWS ((uint64_t)4096)
 #define FUZZ_MAX_MEMORY ((size_t)64 * 1024 * 1024)
 
@@ -104,8 +106,27 @@ sum_column(const LncColumn *column)
 		return 0;
 	if (column->validity != NULL)
 		sum += sum_bytes(column->validity, lnc_bitmap_size(length));
-	if (column->type->kind == LNC_TYPE_NULL)
+	if (column->type->kind == LNC_TYPE_NULL || column->absent)
 		return sum;
+	if (column->type->kind == LNC_TYPE_LIST)
+	{
+		if (column->offsets[0] != 0 || column->offsets[length] != column->children[0].length)
+			abort();
+		for (uint64_t i = 0; i < length; i++)
+			if (column->offsets[i] > column->offsets[i + 1])
+				abort();
+		return sum + sum_column(&column->children[0]);
+	}
+	if (column->type->kind == LNC_TYPE_STRUCT)
+	{
+		for (int32_t i = 0; i < column->nchildren; i++)
+		{
+			if (column->children[i].length != column->length)
+				abort();
+			sum += sum_column(&column->children[i]);
+		}
+		return sum;
+	}
 	if (column->type->kind == LNC_TYPE_FIXED_LIST)
 	{
 		if (column->children[0].length != column->length * column->type->list_size)
@@ -154,8 +175,9 @@ fuzz_read_column(const LncColumn *column)
 	sink += sum_column(column);
 }
 
+/* rows of the leaf are one of the field. */
 static void
-decode_rows(LncContext *ctx, LncPage *page, LncArena *arena, uint64_t first, uint64_t count)
+decode_rows(LncContext *ctx, LncPage *page, LncArena *arena, uint64_t first, uint64_t count, uint64_t rows)
 {
 	LncColumn column;
 
@@ -164,9 +186,51 @@ decode_rows(LncContext *ctx, LncPage *page, LncArena *arena, uint64_t first, uin
 	lnc_arena_reset(arena);
 	if (page->decode(ctx, page, arena, first, count, &column) != LNC_OK)
 		return;
-	if (column.length != (int64_t)count)
+	if (column.length != (int64_t)(count / rows))
 		abort();
 	fuzz_read_column(&column);
+}
+
+/* Below what a leaf lies, by any number: lists, structs with a second field, fixed-size lists of two. */
+static const char *const paths[] = {"", "l", "s", "ll", "ls", "sl", "lsl", "ss", "2s", "s2s", "packed"};
+
+static LncField *
+make_path(unsigned number, LncField *field, LncField (*children)[2], const LncField **path, int32_t *npath,
+		  uint64_t *per_row)
+{
+	const char *letters = paths[number % (sizeof(paths) / sizeof(paths[0]))];
+
+	*npath = 0;
+	*per_row = 1;
+	path[(*npath)++] = field;
+	if (strcmp(letters, "packed") == 0)
+	{
+		memset(children, 0, 2 * sizeof(**children));
+		field->type.kind = LNC_TYPE_STRUCT;
+		field->type.nchildren = 2;
+		field->type.children = children[0];
+		children[0][1].name = "y";
+		children[0][1].type.kind = LNC_TYPE_INT32;
+		children[0][0].name = "x";
+		return &children[0][0];
+	}
+	for (int i = 0; letters[i] != '\0'; i++)
+	{
+		LncType *type = &field->type;
+
+		memset(children[i], 0, sizeof(children[i]));
+		type->kind = letters[i] == 'l' ? LNC_TYPE_LIST : letters[i] == 's' ? LNC_TYPE_STRUCT : LNC_TYPE_FIXED_LIST;
+		type->list_size = letters[i] == '2' ? 2 : 0;
+		*per_row *= letters[i] == '2' ? 2 : 1;
+		type->nchildren = letters[i] == 's' ? 2 : 1;
+		type->children = children[i];
+		children[i][0].name = "x";
+		children[i][1].name = "y";
+		children[i][1].type.kind = LNC_TYPE_INT32;
+		field = &children[i][0];
+		path[(*npath)++] = field;
+	}
+	return field;
 }
 
 void
@@ -176,11 +240,14 @@ fuzz_page(const uint8_t *data, size_t size, FuzzPageOpen open)
 	LncContext ctx;
 	LncArena *arena;
 	LncArena *rows;
-	LncField field = {.name = "x", .nullable = true};
+	LncField fields[FUZZ_MAX_PATH] = {{.name = "x", .nullable = true}};
+	LncField children[FUZZ_MAX_PATH][2];
+	const LncField *path[FUZZ_MAX_PATH];
 	Buffers buffers;
 	LncPageSource source = {.sizes = buffers.sizes, .read = read_buffers, .state = &buffers};
-	const LncField *path = &field;
-	LncPageSpec spec = {.source = &source, .path = &path, .npath = 1};
+	LncPageSpec spec = {.source = &source, .path = path};
+	LncField *leaf;
+	uint64_t per_row;
 	LncPage *page;
 	size_t at = 9;
 
@@ -192,8 +259,9 @@ fuzz_page(const uint8_t *data, size_t size, FuzzPageOpen open)
 	source.nbuffers = data[6] % (FUZZ_MAX_BUFFERS + 1);
 	spec.file_minor = 1 + (data[1] & 1);
 	spec.nrows = lnc_le32(data + 2);
+	leaf = make_path(open == lnc_page20_open ? 0 : data[1] >> 1, &fields[0], children, path, &spec.npath, &per_row);
 	at += (size_t)4 * source.nbuffers;
-	if (size >= at && lnc_type_parse(&ctx, arena, fuzz_type(data[0]), &field.type) == LNC_OK)
+	if (size >= at && lnc_type_parse(&ctx, arena, fuzz_type(data[0]), &leaf->type) == LNC_OK)
 	{
 		size_t length = lnc_le16(data + 7);
 
@@ -209,11 +277,11 @@ fuzz_page(const uint8_t *data, size_t size, FuzzPageOpen open)
 		}
 		if (open(&ctx, arena, &spec, &page) == LNC_OK)
 		{
-			decode_rows(&ctx, page, rows, 0, spec.nrows);
-			decode_rows(&ctx, page, rows, 0, spec.nrows < 3 ? spec.nrows : 3);
-			decode_rows(&ctx, page, rows, spec.nrows / 2, spec.nrows - spec.nrows / 2);
-			decode_rows(&ctx, page, rows, spec.nrows / 3, spec.nrows / 3);
-			decode_rows(&ctx, page, rows, spec.nrows, 0);
+			decode_rows(&ctx, page, rows, 0, spec.nrows, per_row);
+			decode_rows(&ctx, page, rows, 0, spec.nrows < 3 ? spec.nrows : 3, per_row);
+			decode_rows(&ctx, page, rows, spec.nrows / 2, spec.nrows - spec.nrows / 2, per_row);
+			decode_rows(&ctx, page, rows, spec.nrows / 3, spec.nrows / 3, per_row);
+			decode_rows(&ctx, page, rows, spec.nrows, 0, per_row);
 		}
 	}
 	lnc_arena_destroy(rows);

@@ -23,7 +23,7 @@ extern void fuzz_read_column(const LncColumn *column);
 /*
  * Open the page that the input describes and decode it in several ranges of rows.
  *
- *	input	u8 type, u8 file minor less one (2.1 and 2.2), u32 rows, u8 buffers, u16 size of the encoding, u32 size of each buffer;
+ *	input	u8 type, u8 file minor less one (2.1 and 2.2) plus twice what is around the leaf (fuzz.c), u32 rows, u8 buffers, u16 size of the encoding, u32 size of each buffer;
  *			then the encoding and the buffers, cut where the input ends
  */
 typedef LncCode (*FuzzPageOpen)(LncContext *ctx, LncArena *arena, const LncPageSpec *spec, LncPage **out);
