@@ -103,6 +103,19 @@ unit: $(UNIT_TESTS)
 
 unit-tests: $(UNIT_TESTS)
 
+# ---- random nested tables, written by the pylance of PYTHON: make random PYTHON=… [CASES=n] [SEED=n]
+PYTHON ?= python3
+CASES ?= 100
+SEED ?= 1
+$(BUILD)/random/dump: $(BUILD)/san/test/random/dump.o $(BUILD)/san/test/unit/fixture_text.o $(BUILD)/san/liblance.a
+	@mkdir -p $(@D)
+	$(CC) $(SAN) $^ $(LIB_LIBS) -lm -o $@
+
+$(BUILD)/san/test/random/dump.o: LIB_CPPFLAGS += -Itest
+
+random: $(BUILD)/random/dump
+	$(PYTHON) test/random/nested.py $< --cases $(CASES) --seed $(SEED)
+
 # ---- the program lance_inspect: the library half without a server
 LIB_OBJS = $(LIB_SOURCES:.c=.o) $(PROTO_SOURCES:.c=.o) $(NANOARROW_OBJS)
 
@@ -153,7 +166,7 @@ fuzz: $(BUILD)/fuzz/$(NAME)_fuzz
 print-%:
 	@echo '$($*)'
 
-.PHONY: unit unit-tests inspect clang fuzz fuzz-replay help
+.PHONY: unit unit-tests random inspect clang fuzz fuzz-replay help
 help:
 	@echo "make deps       fetch and unpack nanoarrow (a build does it too when it is missing)"
 	@echo "make            build the extension"

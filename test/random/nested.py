@@ -21,6 +21,10 @@ import pyarrow as pa
 WORDS = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau".split()
 
 
+# Depth at which lists may be long; they make large tables of many rows.
+LONG = 3
+
+
 def text(rnd, n):
     return " ".join(rnd.choice(WORDS) for _ in range(n))
 
@@ -87,7 +91,7 @@ def any_type(rnd, depth, version):
         t, make, show = pa.list_(item, size), lambda: [one() for _ in range(size)], lambda v: v
     elif kind == "list":
         inner, make_item, show_item = any_type(rnd, depth - 1, version)
-        most = rnd.choice([0, 1, 3, 8] + ([300] if depth == 3 else []))
+        most = rnd.choice([0, 1, 3, 8] + ([300] if depth == LONG else []))
         t = pa.large_list(inner) if rnd.random() < .2 else pa.list_(inner)
         make = lambda: [make_item() for _ in range(rnd.randint(0, most))]
         show = lambda v: [None if i is None else show_item(i) for i in v]
@@ -121,7 +125,9 @@ def run_case(dump, seed, versions, folder):
     """-> None, or what is wrong; "skipped" when the writer refuses the table"""
     rnd = random.Random(seed)
     version = rnd.choice(versions)
-    rows = rnd.choice([1, 7, 60, 300, 1500, 6000])
+    global LONG
+    rows = rnd.choice([1, 7, 60, 60, 300, 300, 1500, 6000])
+    LONG = 3 if rows <= 60 else 0
     columns = []
     for i in range(rnd.randint(1, 4)):
         t, make, show = any_type(rnd, 3, version)
