@@ -145,7 +145,7 @@ def jobs_of(s, a):
         for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
             if name.endswith(".pl"):
                 jobs.append(("tap/" + name[:-3], lambda r, n=name: suites.tap(s, r, n)))
-    for name, fn in (("unit", suites.unit), ("ubsan", suites.ubsan), ("regress", suites.regress), ("static", suites.static)):
+    for name, fn in (("ubsan", suites.ubsan), ("static", suites.static), ("regress", suites.regress)):
         if name in a.suites:
             jobs.append((name, lambda r, f=fn: f(s, r)))
     return jobs
