@@ -52,6 +52,30 @@ lnc_arena_create(const LncEnv *env)
 	return arena;
 }
 
+static void
+destroy_child(void *arg)
+{
+	lnc_arena_destroy(arg);
+}
+
+LncCode
+lnc_arena_create_child(LncContext *ctx, LncArena *parent, LncArena **out)
+{
+	LncArena *child = lnc_arena_create(ctx->env);
+	LncCode code;
+
+	if (child == NULL)
+		return lnc_fail(ctx, LNC_NO_MEMORY, "out of memory");
+	code = lnc_arena_on_cleanup(ctx, parent, destroy_child, child);
+	if (code != LNC_OK)
+	{
+		lnc_arena_destroy(child);
+		return code;
+	}
+	*out = child;
+	return LNC_OK;
+}
+
 void
 lnc_arena_reset(LncArena *arena)
 {

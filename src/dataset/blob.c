@@ -36,12 +36,6 @@ typedef struct Descriptor
 	LncSlice uri;
 } Descriptor;
 
-static void
-destroy_arena(void *arg)
-{
-	lnc_arena_destroy(arg);
-}
-
 LncCode
 lnc_blob_source_create(LncContext *ctx, LncArena *arena, const LncDataset *dataset, LncStore *store,
 					   const char *key, LncBlobSource **out)
@@ -91,26 +85,13 @@ sidecar_key(LncContext *ctx, LncArena *arena, const LncBlobSource *source, uint3
 static LncCode
 reset_external(LncContext *ctx, LncBlobSource *source)
 {
-	LncArena *arena;
-	LncCode code;
-
 	source->external_uri = NULL;
 	if (source->external_arena != NULL)
 	{
 		lnc_arena_reset(source->external_arena);
 		return LNC_OK;
 	}
-	arena = lnc_arena_create(ctx->env);
-	if (arena == NULL)
-		return lnc_fail(ctx, LNC_NO_MEMORY, "out of memory");
-	code = lnc_arena_on_cleanup(ctx, source->arena, destroy_arena, arena);
-	if (code != LNC_OK)
-	{
-		lnc_arena_destroy(arena);
-		return code;
-	}
-	source->external_arena = arena;
-	return LNC_OK;
+	return lnc_arena_create_child(ctx, source->arena, &source->external_arena);
 }
 
 /* The store of the folder uri, opened under the caller's rules. */

@@ -24,12 +24,6 @@ struct LncColumnReader
 	uint64_t next_row; /* where the last read ended */
 };
 
-static void
-destroy_arena(void *arg)
-{
-	lnc_arena_destroy(arg);
-}
-
 LncCode
 lnc_column_reader_open(LncContext *ctx, LncArena *arena, LncFile *file, uint32_t column,
 					   const LncField *const *path, int32_t npath, LncColumnReader **out)
@@ -57,15 +51,7 @@ lnc_column_reader_open(LncContext *ctx, LncArena *arena, LncFile *file, uint32_t
 		return lnc_file_blame(ctx, code, file, column, -1);
 	}
 	LNC_TRY(lnc_page_reader_create(ctx, arena, file, &reader->page_reader));
-	reader->page_arena = lnc_arena_create(ctx->env);
-	if (reader->page_arena == NULL)
-		return lnc_fail(ctx, LNC_NO_MEMORY, "out of memory");
-	code = lnc_arena_on_cleanup(ctx, arena, destroy_arena, reader->page_arena);
-	if (code != LNC_OK)
-	{
-		lnc_arena_destroy(reader->page_arena);
-		return code;
-	}
+	LNC_TRY(lnc_arena_create_child(ctx, arena, &reader->page_arena));
 	*out = reader;
 	return LNC_OK;
 }

@@ -24,12 +24,6 @@ struct LncListReader20
 	uint64_t next_row; /* where the last read ended */
 };
 
-static void
-destroy_arena(void *arg)
-{
-	lnc_arena_destroy(arg);
-}
-
 /* Sum up the items of the pages. */
 static LncCode
 count_items(LncContext *ctx, LncListReader20 *reader, uint64_t *nitems)
@@ -65,7 +59,6 @@ lnc_list_reader20_open(LncContext *ctx, LncArena *arena, LncFile *file, uint32_t
 					   uint64_t *nlists, uint64_t *nitems, LncListReader20 **out)
 {
 	LncListReader20 *reader;
-	LncCode code;
 
 	LNC_TRY(LNC_NEW(ctx, arena, &reader, 1));
 	reader->file = file;
@@ -74,15 +67,7 @@ lnc_list_reader20_open(LncContext *ctx, LncArena *arena, LncFile *file, uint32_t
 	LNC_TRY(lnc_file_load_column(ctx, file, column, &reader->column));
 	LNC_TRY(LNC_NEW(ctx, arena, &reader->bases, reader->column->npages));
 	LNC_TRY(lnc_page_reader_create(ctx, arena, file, &reader->page_reader));
-	reader->page_arena = lnc_arena_create(ctx->env);
-	if (reader->page_arena == NULL)
-		return lnc_fail(ctx, LNC_NO_MEMORY, "out of memory");
-	code = lnc_arena_on_cleanup(ctx, arena, destroy_arena, reader->page_arena);
-	if (code != LNC_OK)
-	{
-		lnc_arena_destroy(reader->page_arena);
-		return code;
-	}
+	LNC_TRY(lnc_arena_create_child(ctx, arena, &reader->page_arena));
 	LNC_TRY(count_items(ctx, reader, nitems));
 	*nlists = reader->column->nrows;
 	*out = reader;

@@ -53,30 +53,6 @@ struct LncScan
 	LncScanStats stats;
 };
 
-static void
-destroy_arena(void *arg)
-{
-	lnc_arena_destroy(arg);
-}
-
-static LncCode
-child_arena(LncContext *ctx, LncArena *parent, LncArena **out)
-{
-	LncArena *arena = lnc_arena_create(ctx->env);
-	LncCode code;
-
-	if (arena == NULL)
-		return lnc_fail(ctx, LNC_NO_MEMORY, "out of memory");
-	code = lnc_arena_on_cleanup(ctx, parent, destroy_arena, arena);
-	if (code != LNC_OK)
-	{
-		lnc_arena_destroy(arena);
-		return code;
-	}
-	*out = arena;
-	return LNC_OK;
-}
-
 /* LNC_UNSUPPORTED for columns of types that are not read. */
 static LncCode
 check_type(LncContext *ctx, LncArena *arena, const LncDataset *dataset, const LncField *field)
@@ -109,8 +85,8 @@ lnc_scan_open(LncContext *ctx, LncArena *arena, const LncDataset *dataset, const
 		LNC_TRY(check_type(ctx, arena, dataset, &dataset->schema.fields[spec->columns[i]]));
 		scan->columns[i] = spec->columns[i];
 	}
-	LNC_TRY(child_arena(ctx, arena, &scan->fragment_arena));
-	LNC_TRY(child_arena(ctx, arena, &scan->batch_arena));
+	LNC_TRY(lnc_arena_create_child(ctx, arena, &scan->fragment_arena));
+	LNC_TRY(lnc_arena_create_child(ctx, arena, &scan->batch_arena));
 	*out = scan;
 	return LNC_OK;
 }
