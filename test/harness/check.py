@@ -181,7 +181,7 @@ def server_logs(s):
         shutil.copyfile(c.log, s.log("postgresql-" + name))
         with open(c.log, errors="replace") as f:
             text = f.read()
-        crashed = re.findall(r".*(?:was terminated by signal|PANIC:|TRAP:).*", text)
+        crashed = suites.crashes(c.log)
         if name != "crash":
             r.bad("%s: %s" % (name, crashed[0])) if crashed else r.ok()
         secrets = [c.key] + ([s.store.secret] if s.store else [])

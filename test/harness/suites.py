@@ -104,6 +104,14 @@ def count_tap(result, label, status, text, needs_plan=True):
         result.bad("%s: %s results where %s were planned" % (label, points, plan))
 
 
+def crashes(log):
+    """Lines of a server's log that tell of a process that died."""
+    if not os.path.exists(log):
+        return []
+    with open(log, errors="replace") as f:
+        return re.findall(r".*(?:was terminated by signal|PANIC:|TRAP:).*", f.read())
+
+
 # ------------------------------------------------------------------ the jobs
 def static(s, r):
     """The small checks under test/check, and a second compiler."""
@@ -168,6 +176,10 @@ def regress(s, r):
             if len(found) != len(names):
                 r.bad("%s: %d results where %d tests are listed" % (variable, len(found), len(names)))
     finally:
+        if os.path.exists(cluster.log):
+            shutil.copyfile(cluster.log, s.log("postgresql-" + r.name))
+        for line in crashes(cluster.log):
+            r.bad("the server crashed: %s" % line)
         cluster.remove()
 
 
