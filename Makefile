@@ -30,7 +30,7 @@ LIB_LIBS = -lcurl -lcrypto -lexpat -lcjson -lprotobuf-c -lroaring -lzstd -llz4
 
 # ---- the server half
 SERVER_WARNINGS = -std=gnu11 -Wall -Wextra -Werror -Wshadow -Wno-unused-parameter -Wno-sign-compare
-SERVER_CPPFLAGS = -Isrc -I$(BUILD)/gen -isystem $(shell $(PG_CONFIG) --includedir-server) -D_GNU_SOURCE
+SERVER_CPPFLAGS = -Isrc -I$(BUILD)/gen -isystem $(shell $(PG_CONFIG) --includedir-server) -D_GNU_SOURCE -DLANCE_CATALOG_VERSION='"$(EXTVERSION)"'
 override with_llvm = no
 DATA_built = $(BUILD)/lance_catalog--$(EXTVERSION).sql
 DATA = $(wildcard sql/lance_catalog--*--*.sql)

@@ -93,3 +93,8 @@ SELECT lance_create_namespace('x');
 SELECT * FROM lance_list_all_tables();
 \c contrib_regression
 DROP DATABASE latin;
+-- SQL objects of another version than the library's are an error, not a crash.
+BEGIN;
+UPDATE pg_extension SET extversion = '0.0.1' WHERE extname = 'lance_catalog';
+SELECT lance_namespace_exists('nothing');
+ROLLBACK;

@@ -17,6 +17,7 @@
 #include "miscadmin.h"
 #include "parser/scansup.h"
 #include "pg/errcodes.h"
+#include "pg/installed.h"
 #include "pg/profile.h"
 #include "scan/system_columns.h"
 #include "utils/acl.h"
@@ -137,6 +138,8 @@ default_name(const char *text)
 Datum
 lance_sql_attach_table(PG_FUNCTION_ARGS)
 {
+	lance_check_installed();
+
 	LanceTableOptions options = {.delimiter = "$"};
 	LanceId id;
 	LanceTableRow *row;
@@ -166,6 +169,8 @@ lance_sql_attach_table(PG_FUNCTION_ARGS)
 Datum
 lance_sql_attach_dataset(PG_FUNCTION_ARGS)
 {
+	lance_check_installed();
+
 	static const char *const required[] = {"uri", "server", "schema", "name"};
 	LanceTableOptions options = {.delimiter = "$"};
 	char *server;
@@ -225,6 +230,8 @@ alter_table(const char *relation, const char *change)
 Datum
 lance_sql_refresh_table(PG_FUNCTION_ARGS)
 {
+	lance_check_installed();
+
 	Oid relid = PG_GETARG_OID(0);
 	LanceTableOptions *options;
 	LanceSource *source;

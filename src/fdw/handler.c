@@ -6,6 +6,7 @@
 
 #include "fdw/scan.h"
 #include "fmgr.h"
+#include "pg/installed.h"
 
 PG_FUNCTION_INFO_V1(lance_sql_fdw_handler);
 
@@ -13,6 +14,8 @@ PG_FUNCTION_INFO_V1(lance_sql_fdw_handler);
 Datum
 lance_sql_fdw_handler(PG_FUNCTION_ARGS)
 {
+	lance_check_installed();
+
 	FdwRoutine *routine = makeNode(FdwRoutine);
 
 	routine->GetForeignRelSize = lanceGetForeignRelSize;

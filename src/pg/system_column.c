@@ -19,6 +19,8 @@ convert_system(const LanceConverter *converter, const LncColumn *column, int64 r
 	return Int64GetDatum((int64)value);
 }
 
+static const LncType system_type = {.kind = LNC_TYPE_UINT64, .logical = "uint64"};
+
 void
 lance_converter_init_system(LanceConverter *converter, const char *name, Oid type)
 {
@@ -27,6 +29,7 @@ lance_converter_init_system(LanceConverter *converter, const char *name, Oid typ
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" is declared as %s, but must be %s", name, format_type_be(type), "bigint")));
 	memset(converter, 0, sizeof(*converter));
+	converter->type = &system_type;
 	converter->convert = convert_system;
 	converter->name = name;
 }

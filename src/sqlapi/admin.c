@@ -7,6 +7,7 @@
 #include "ops/api_key.h"
 #include "ops/cleanup.h"
 #include "pg/errcodes.h"
+#include "pg/installed.h"
 #include "sqlapi/args.h"
 
 PG_FUNCTION_INFO_V1(lance_sql_create_api_key);
@@ -17,6 +18,8 @@ PG_FUNCTION_INFO_V1(lance_sql_run_cleanup);
 Datum
 lance_sql_create_api_key(PG_FUNCTION_ARGS)
 {
+	lance_check_installed();
+
 	LanceRecord record = {0};
 	LanceOptionalInt id = {.given = true};
 	char *key;
@@ -34,6 +37,8 @@ lance_sql_create_api_key(PG_FUNCTION_ARGS)
 Datum
 lance_sql_revoke_api_key(PG_FUNCTION_ARGS)
 {
+	lance_check_installed();
+
 	if (PG_ARGISNULL(0))
 		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("key_id is missing")));
 	lance_api_key_revoke(PG_GETARG_INT64(0));
@@ -44,6 +49,8 @@ lance_sql_revoke_api_key(PG_FUNCTION_ARGS)
 Datum
 lance_sql_run_cleanup(PG_FUNCTION_ARGS)
 {
+	lance_check_installed();
+
 	LanceCleanupResult result;
 	LanceRecord record = {0};
 	LanceOptionalInt max = lance_arg_int4(fcinfo, 0);

@@ -10,6 +10,7 @@
 #include "mb/pg_wchar.h"
 #include "ops/inspect.h"
 #include "pg/errcodes.h"
+#include "pg/installed.h"
 #include "sqlapi/args.h"
 #include "utils/timestamp.h"
 
@@ -87,6 +88,8 @@ add_time(LanceRecord *record, int64 unix_us)
 Datum
 lance_sql_dataset_versions(PG_FUNCTION_ARGS)
 {
+	lance_check_installed();
+
 	LanceInspectRequest request = {0};
 	LanceRecord record = {0};
 
@@ -110,6 +113,8 @@ lance_sql_dataset_versions(PG_FUNCTION_ARGS)
 Datum
 lance_sql_dataset_fragments(PG_FUNCTION_ARGS)
 {
+	lance_check_installed();
+
 	static const char *const kinds[] = {NULL, "arrow", "bitmap"};
 	LanceInspectRequest request = {0};
 	LanceRecord record = {0};
@@ -143,6 +148,8 @@ lance_sql_dataset_fragments(PG_FUNCTION_ARGS)
 Datum
 lance_sql_dataset_columns(PG_FUNCTION_ARGS)
 {
+	lance_check_installed();
+
 	LanceInspectRequest request = {0};
 	LanceRecord record = {0};
 
@@ -166,6 +173,8 @@ lance_sql_dataset_columns(PG_FUNCTION_ARGS)
 Datum
 lance_sql_dataset_pages(PG_FUNCTION_ARGS)
 {
+	lance_check_installed();
+
 	LanceInspectRequest request = {0};
 	LanceRecord record = {0};
 

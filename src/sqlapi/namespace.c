@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "ops/namespace.h"
+#include "pg/installed.h"
 #include "sqlapi/args.h"
 
 PG_FUNCTION_INFO_V1(lance_sql_create_namespace);
@@ -17,6 +18,8 @@ PG_FUNCTION_INFO_V1(lance_sql_drop_namespace);
 Datum
 lance_sql_create_namespace(PG_FUNCTION_ARGS)
 {
+	lance_check_installed();
+
 	LanceCreateNamespaceRequest request = {0};
 	LanceCreateNamespaceResponse response;
 
@@ -31,6 +34,8 @@ lance_sql_create_namespace(PG_FUNCTION_ARGS)
 Datum
 lance_sql_list_namespaces(PG_FUNCTION_ARGS)
 {
+	lance_check_installed();
+
 	LanceListNamespacesRequest request = {0};
 	LanceListNamespacesResponse response;
 	LanceRecord record = {0};
@@ -52,6 +57,8 @@ lance_sql_list_namespaces(PG_FUNCTION_ARGS)
 Datum
 lance_sql_describe_namespace(PG_FUNCTION_ARGS)
 {
+	lance_check_installed();
+
 	LanceDescribeNamespaceRequest request = {0};
 	LanceDescribeNamespaceResponse response;
 
@@ -64,6 +71,8 @@ lance_sql_describe_namespace(PG_FUNCTION_ARGS)
 Datum
 lance_sql_namespace_exists(PG_FUNCTION_ARGS)
 {
+	lance_check_installed();
+
 	LanceNamespaceExistsRequest request = {0};
 
 	lance_arg_id(fcinfo, 0, &request.id);
@@ -75,6 +84,8 @@ lance_sql_namespace_exists(PG_FUNCTION_ARGS)
 Datum
 lance_sql_drop_namespace(PG_FUNCTION_ARGS)
 {
+	lance_check_installed();
+
 	LanceDropNamespaceRequest request = {0};
 	LanceDropNamespaceResponse response;
 

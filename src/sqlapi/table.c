@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "ops/table.h"
+#include "pg/installed.h"
 #include "sqlapi/args.h"
 
 PG_FUNCTION_INFO_V1(lance_sql_declare_table);
@@ -21,6 +22,8 @@ PG_FUNCTION_INFO_V1(lance_sql_drop_table);
 Datum
 lance_sql_declare_table(PG_FUNCTION_ARGS)
 {
+	lance_check_installed();
+
 	LanceDeclareTableRequest request = {0};
 	LanceDeclareTableResponse response;
 	LanceRecord record = {0};
@@ -41,6 +44,8 @@ lance_sql_declare_table(PG_FUNCTION_ARGS)
 Datum
 lance_sql_register_table(PG_FUNCTION_ARGS)
 {
+	lance_check_installed();
+
 	LanceRegisterTableRequest request = {0};
 	LanceRegisterTableResponse response;
 	LanceRecord record = {0};
@@ -59,6 +64,8 @@ lance_sql_register_table(PG_FUNCTION_ARGS)
 Datum
 lance_sql_describe_table(PG_FUNCTION_ARGS)
 {
+	lance_check_installed();
+
 	LanceDescribeTableRequest request = {0};
 	LanceDescribeTableResponse response;
 	LanceRecord record = {0};
@@ -92,6 +99,8 @@ lance_sql_describe_table(PG_FUNCTION_ARGS)
 Datum
 lance_sql_table_exists(PG_FUNCTION_ARGS)
 {
+	lance_check_installed();
+
 	LanceTableExistsRequest request = {0};
 
 	lance_arg_id(fcinfo, 0, &request.id);
@@ -116,6 +125,8 @@ return_names(FunctionCallInfo fcinfo, const LanceNameList *names)
 Datum
 lance_sql_list_tables(PG_FUNCTION_ARGS)
 {
+	lance_check_installed();
+
 	LanceListTablesRequest request = {0};
 	LanceListTablesResponse response;
 
@@ -132,6 +143,8 @@ lance_sql_list_tables(PG_FUNCTION_ARGS)
 Datum
 lance_sql_list_all_tables(PG_FUNCTION_ARGS)
 {
+	lance_check_installed();
+
 	LanceListAllTablesRequest request = {0};
 	LanceListTablesResponse response;
 
@@ -148,6 +161,8 @@ lance_sql_list_all_tables(PG_FUNCTION_ARGS)
 Datum
 lance_sql_rename_table(PG_FUNCTION_ARGS)
 {
+	lance_check_installed();
+
 	LanceRenameTableRequest request = {0};
 
 	lance_arg_id(fcinfo, 0, &request.id);
@@ -161,6 +176,8 @@ lance_sql_rename_table(PG_FUNCTION_ARGS)
 Datum
 lance_sql_deregister_table(PG_FUNCTION_ARGS)
 {
+	lance_check_installed();
+
 	LanceDeregisterTableRequest request = {0};
 	LanceDeregisterTableResponse response;
 	LanceRecord record = {0};
@@ -176,6 +193,8 @@ lance_sql_deregister_table(PG_FUNCTION_ARGS)
 Datum
 lance_sql_drop_table(PG_FUNCTION_ARGS)
 {
+	lance_check_installed();
+
 	LanceDropTableRequest request = {0};
 	LanceDropTableResponse response;
 	LanceRecord record = {0};

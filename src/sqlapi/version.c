@@ -7,6 +7,7 @@
 #include "catalog/pg_type.h"
 #include "ops/version.h"
 #include "pg/errcodes.h"
+#include "pg/installed.h"
 #include "sqlapi/args.h"
 #include "utils/multirangetypes.h"
 #include "utils/rangetypes.h"
@@ -32,6 +33,8 @@ fill_version(LanceRecord *record, const LanceVersionInfo *version)
 Datum
 lance_sql_create_table_version(PG_FUNCTION_ARGS)
 {
+	lance_check_installed();
+
 	LanceCreateTableVersionRequest request = {0};
 	LanceCreateTableVersionResponse response;
 	LanceRecord record = {0};
@@ -53,6 +56,8 @@ lance_sql_create_table_version(PG_FUNCTION_ARGS)
 Datum
 lance_sql_list_table_versions(PG_FUNCTION_ARGS)
 {
+	lance_check_installed();
+
 	LanceListTableVersionsRequest request = {0};
 	LanceListTableVersionsResponse response;
 	LanceRecord record = {0};
@@ -76,6 +81,8 @@ lance_sql_list_table_versions(PG_FUNCTION_ARGS)
 Datum
 lance_sql_describe_table_version(PG_FUNCTION_ARGS)
 {
+	lance_check_installed();
+
 	LanceDescribeTableVersionRequest request = {0};
 	LanceDescribeTableVersionResponse response;
 	LanceRecord record = {0};
@@ -126,6 +133,8 @@ arg_ranges(FunctionCallInfo fcinfo, int n)
 Datum
 lance_sql_delete_table_versions(PG_FUNCTION_ARGS)
 {
+	lance_check_installed();
+
 	LanceDeleteTableVersionsRequest request = {0};
 	LanceDeleteTableVersionsResponse response;
 

@@ -1,0 +1,14 @@
+/*
+ * installed.h
+ *	  Is the extension that the database knows the one that this library was built for?
+ */
+#ifndef LANCE_PG_INSTALLED_H
+#define LANCE_PG_INSTALLED_H
+
+/*
+ * Call first in each SQL function: after an upgrade of the library alone its arguments may not be those that the
+ * library expects. Throws 55000 with a hint when the versions differ; costs a look at the catalog once a transaction.
+ */
+extern void lance_check_installed(void);
+
+#endif
