@@ -28,8 +28,10 @@ deps: $(NANOARROW_STAMP) $(NANOARROW_CONFIG)
 
 $(BUILD)/deps/download/nanoarrow-$(NANOARROW_VERSION).tar.gz: deps/nanoarrow.txt
 	@mkdir -p $(@D)
-	PYTHONPATH=$(CURDIR)/deps/pip $(PYTHON) -m pip download --quiet --no-deps --no-binary nanoarrow --no-build-isolation \
-		--require-hashes -d $(@D) -r deps/nanoarrow.txt
+	PYTHONPATH="$(CURDIR)/deps/pip" $(PYTHON) -m pip download --quiet --no-deps --no-binary nanoarrow --no-build-isolation \
+		--require-hashes -d $(@D) -r deps/nanoarrow.txt || { \
+		echo "nanoarrow $(NANOARROW_VERSION) could not be downloaded: check the network and pip's index settings," \
+		"or set NANOARROW_SDIST to a copy of its source distribution (deps/deps.mk)" >&2; exit 1; }
 	@touch $@
 
 $(BUILD)/deps/nanoarrow-$(NANOARROW_VERSION)/PKG-INFO: $(NANOARROW_SDIST)

@@ -14,6 +14,7 @@ from .machine import Failure, Working, own, run, say
 
 PACKAGED = "/usr/lib/postgresql/15/bin/pg_config"
 DATABASE = "lake"
+REST_PORT = 2333  # the default; another one where this is taken
 
 
 class Server:
@@ -51,6 +52,9 @@ def server(home):
     if not os.path.exists(PACKAGED):
         raise Failure("PostgreSQL 15 is not at %s" % os.path.dirname(PACKAGED),
                       "install postgresql-15 and postgresql-server-dev-15, or set PG_CONFIG")
+    if machine.is_root() and run(["test", "-x", home], server=True, cwd="/", check=False)[0]:
+        raise Failure("the user %s cannot enter %s, and PostgreSQL does not run as root" % (machine.server_user(), home),
+                      "set LANCE_CATALOG_STATE to a folder that every user can enter, such as /var/lib/lance_catalog")
     copy = os.path.join(home, "pg")
     version = run([PACKAGED, "--version"])[1].strip()
     stamp = os.path.join(copy, "version")
@@ -93,7 +97,7 @@ class Cluster:
         self.rest_port = None
         self.headers = "{}"  # of requests, as JSON
 
-    def create(self, settings, rest_port=2333):
+    def create(self, settings, rest_port=REST_PORT):
         """initdb, start, and a database with the extension. settings: further lines of postgresql.conf."""
         os.makedirs(self.home, exist_ok=True)
         own(self.home)

@@ -129,7 +129,8 @@ def start(place, use_s3):
         cluster.create({"lance_catalog.default_server": "lake"})
         told["socket_dir"] = cluster.socket_dir
         key = cluster.serve(root, ROLE, store)
-        say("the REST server answers on %s" % cluster.url)
+        say("the REST server answers on %s" % cluster.url + (
+            "" if cluster.rest_port == clusters.REST_PORT else "; port %d is taken" % clusters.REST_PORT))
         place.write({**told, "env": assignments(cluster, store)})
         say("a LanceDB client writes (examples/lancedb_docs.py)")
         demo = os.path.join(place.home, "lancedb_docs.py")
