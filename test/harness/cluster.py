@@ -52,6 +52,9 @@ def server(home):
     if not os.path.exists(PACKAGED):
         raise Failure("PostgreSQL 15 is not at %s" % os.path.dirname(PACKAGED),
                       "install postgresql-15 and postgresql-server-dev-15, or set PG_CONFIG")
+    if len(home.split()) != 1:
+        raise Failure("the folder \"%s\" has a blank in its name, and make cannot use a PostgreSQL there" % home,
+                      "set LANCE_CATALOG_STATE to a folder without one")
     if machine.is_root() and run(["test", "-x", home], server=True, cwd="/", check=False)[0]:
         raise Failure("the user %s cannot enter %s, and PostgreSQL does not run as root" % (machine.server_user(), home),
                       "set LANCE_CATALOG_STATE to a folder that every user can enter, such as /var/lib/lance_catalog")

@@ -25,6 +25,7 @@ def arguments():
                                 formatter_class=argparse.RawDescriptionHelpFormatter, epilog="""environment:
   LANCE_CATALOG_STATE   the folder for all that is made; default ~/.local/state/lance_catalog, as root
                         /var/lib/lance_catalog
+  LANCE_CATALOG_S3      "moto": use that S3 server even where versitygw is at hand
   PG_CONFIG             use this PostgreSQL 15 and install into it, in place of a private copy of the packaged one""")
     p.add_argument("command", nargs="?", default="start", choices=["start", "stop", "env"],
                    help="start (the default); stop: end the servers and remove their data; env: print the connection as "
