@@ -80,6 +80,19 @@ lnc_bit_clear(uint8_t *bits, uint64_t i)
 	bits[i >> 3] = (uint8_t)(bits[i >> 3] & ~(1u << (i & 7)));
 }
 
+/* The value of a hexadecimal digit, -1 for any other byte (NUL included). */
+static inline int
+lnc_hex_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
 /* Bytes that an LSB-first bitmap of n bits takes. */
 static inline uint64_t
 lnc_bitmap_size(uint64_t n)

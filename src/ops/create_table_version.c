@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "base/bytes.h"
 #include "catalog/commit.h"
 #include "ops/check.h"
 #include "ops/history_of.h"
@@ -30,8 +31,8 @@ after_root(const char *path, const char *root)
 	{
 		if (*path == *root)
 			path++;
-		else if (*path == '%' && isxdigit((unsigned char)path[1]) && isxdigit((unsigned char)path[2]) &&
-				 (unsigned char)*root == strtoul((char[]){path[1], path[2], '\0'}, NULL, 16))
+		else if (*path == '%' && lnc_hex_value(path[1]) >= 0 && lnc_hex_value(path[2]) >= 0 &&
+				 (unsigned char)*root == lnc_hex_value(path[1]) * 16 + lnc_hex_value(path[2]))
 			path += 3;
 		else
 			return NULL;

@@ -9,6 +9,7 @@
 
 #include <limits.h>
 
+#include "base/bytes.h"
 #include "mb/pg_wchar.h"
 #include "rest/request.h"
 #include "utils/json.h"
@@ -57,18 +58,6 @@ lance_rest_text_in(const char *utf8, size_t length, const char *what)
 	return pg_any_to_server(text, (int)length, PG_UTF8);
 }
 
-static int
-hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 /* Undo form encoding. what names the part in errors. */
 static char *
 form_decode(const char *raw, size_t length, const char *what)
@@ -87,8 +76,8 @@ form_decode(const char *raw, size_t length, const char *what)
 
 			if (length - i > 2)
 			{
-				high = hex_digit(raw[i + 1]);
-				low = hex_digit(raw[i + 2]);
+				high = lnc_hex_value(raw[i + 1]);
+				low = lnc_hex_value(raw[i + 2]);
 			}
 			if (high < 0 || low < 0)
 				ereport(ERROR,

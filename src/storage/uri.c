@@ -12,18 +12,6 @@
 /* A path beyond this has no use on any store (S3 allows 1024 bytes, Linux 4096). */
 #define LONGEST_URI 8192
 
-static int
-hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 /* Decode percent escapes in place; one that is malformed stays as it is. Returns the new length. */
 static size_t
 decode_percent(char *text)
@@ -32,8 +20,8 @@ decode_percent(char *text)
 
 	for (const char *from = text; *from != '\0'; from++)
 	{
-		int high = from[0] == '%' ? hex_value(from[1]) : -1;
-		int low = high >= 0 ? hex_value(from[2]) : -1;
+		int high = from[0] == '%' ? lnc_hex_value(from[1]) : -1;
+		int low = high >= 0 ? lnc_hex_value(from[2]) : -1;
 
 		if (low >= 0)
 		{
