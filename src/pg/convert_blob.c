@@ -103,8 +103,7 @@ lance_convert_for_statistics(const LanceConverter *converter, const LncColumn *c
 	uint64 size;
 	struct varlena *zeros;
 
-	/* columns that the dataset does not store, such as row ids, have no type */
-	if (converter->type == NULL || !lnc_type_is_blob(converter->type))
+	if (!lnc_type_is_blob(converter->type))
 		return lance_convert(converter, column, row);
 	size = Min(load_uint64(&column->children[LNC_BLOB_SIZE], row), MAX_STATISTICS_BYTES);
 	zeros = palloc0(size + VARHDRSZ);
