@@ -52,6 +52,13 @@ lnc_arena_create(const LncEnv *env)
 	return arena;
 }
 
+LncCode
+lnc_arena_create_scratch(LncContext *ctx, LncArena **out)
+{
+	*out = lnc_arena_create(ctx->env);
+	return *out != NULL ? LNC_OK : lnc_fail(ctx, LNC_NO_MEMORY, "out of memory");
+}
+
 static void
 destroy_child(void *arg)
 {
@@ -61,11 +68,10 @@ destroy_child(void *arg)
 LncCode
 lnc_arena_create_child(LncContext *ctx, LncArena *parent, LncArena **out)
 {
-	LncArena *child = lnc_arena_create(ctx->env);
+	LncArena *child;
 	LncCode code;
 
-	if (child == NULL)
-		return lnc_fail(ctx, LNC_NO_MEMORY, "out of memory");
+	LNC_TRY(lnc_arena_create_scratch(ctx, &child));
 	code = lnc_arena_on_cleanup(ctx, parent, destroy_child, child);
 	if (code != LNC_OK)
 	{

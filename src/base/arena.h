@@ -15,6 +15,9 @@ typedef struct LncArena LncArena;
 /* Make an empty arena. env must outlive it. NULL when memory is short. */
 extern LncArena *lnc_arena_create(const struct LncEnv *env);
 
+/* The same, with the error recorded. For what lives shorter than any arena at hand; the caller destroys it. */
+extern LncCode lnc_arena_create_scratch(LncContext *ctx, LncArena **out) LNC_MUST_CHECK;
+
 /* Make an empty arena that is destroyed at the latest when parent is reset or destroyed. Only the parent may destroy it. */
 extern LncCode lnc_arena_create_child(LncContext *ctx, LncArena *parent, LncArena **out) LNC_MUST_CHECK;
 

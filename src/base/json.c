@@ -241,9 +241,7 @@ lnc_json_parse(LncContext *ctx, LncArena *arena, LncSlice text, const LncJson **
 	if (end < limit)
 		return syntax_error(ctx, "text after the value", (size_t)(end - (const char *)text.data));
 
-	scratch = lnc_arena_create(ctx->env);
-	if (scratch == NULL)
-		return lnc_fail(ctx, LNC_NO_MEMORY, "out of memory");
+	LNC_TRY(lnc_arena_create_scratch(ctx, &scratch));
 	code = check_tree(ctx, scratch, tree, &seen);
 	lnc_arena_destroy(scratch);
 	LNC_TRY(code);

@@ -108,11 +108,10 @@ lnc_dataset_open(LncContext *ctx, LncArena *arena, LncStore *store, const LncDat
 				 LncDataset **out)
 {
 	/* The message of a large table takes many megabytes: it goes as soon as it is converted. */
-	LncArena *scratch = lnc_arena_create(ctx->env);
+	LncArena *scratch;
 	LncCode code;
 
-	if (scratch == NULL)
-		return lnc_fail(ctx, LNC_NO_MEMORY, "out of memory");
+	LNC_TRY(lnc_arena_create_scratch(ctx, &scratch));
 	code = open_in(ctx, arena, scratch, store, options, out);
 	lnc_arena_destroy(scratch);
 	return code;
@@ -218,11 +217,10 @@ count_rows_in(LncContext *ctx, LncArena *scratch, const LncDataset *dataset, uin
 LncCode
 lnc_dataset_count_rows(LncContext *ctx, const LncDataset *dataset, uint64_t *rows)
 {
-	LncArena *scratch = lnc_arena_create(ctx->env);
+	LncArena *scratch;
 	LncCode code;
 
-	if (scratch == NULL)
-		return lnc_fail(ctx, LNC_NO_MEMORY, "out of memory");
+	LNC_TRY(lnc_arena_create_scratch(ctx, &scratch));
 	code = count_rows_in(ctx, scratch, dataset, rows);
 	lnc_arena_destroy(scratch);
 	return code;

@@ -147,9 +147,7 @@ lnc_deletion_read(LncContext *ctx, LncArena *arena, const LncDataset *dataset, c
 	memset(out, 0, sizeof(*out));
 	if (fragment->deletion_kind == LNC_DELETION_NONE)
 		return LNC_OK;
-	scratch = lnc_arena_create(ctx->env);
-	if (scratch == NULL)
-		return lnc_fail(ctx, LNC_NO_MEMORY, "out of memory");
+	LNC_TRY(lnc_arena_create_scratch(ctx, &scratch));
 	code = read_file(ctx, arena, scratch, dataset, fragment, out);
 	lnc_arena_destroy(scratch);
 	return code;

@@ -14,13 +14,6 @@
 
 #define MAX_DEPTH 64
 
-static LncCode
-new_arena(LncContext *ctx, LncArena **out)
-{
-	*out = lnc_arena_create(ctx->env);
-	return *out != NULL ? LNC_OK : lnc_fail(ctx, LNC_NO_MEMORY, "out of memory");
-}
-
 /* ---- versions */
 
 static LncCode
@@ -78,8 +71,8 @@ lnc_inspect_versions(LncContext *ctx, LncStore *store, const char *branch, LncVe
 	LncArena *scratch;
 	LncCode code;
 
-	LNC_TRY(new_arena(ctx, &arena));
-	code = new_arena(ctx, &scratch);
+	LNC_TRY(lnc_arena_create_scratch(ctx, &arena));
+	code = lnc_arena_create_scratch(ctx, &scratch);
 	if (code == LNC_OK)
 	{
 		code = inspect_versions(ctx, arena, scratch, store, branch, fn, arg);
@@ -119,7 +112,7 @@ lnc_inspect_fragments(LncContext *ctx, const LncDataset *dataset, LncFragmentFn 
 	LncArena *scratch;
 	LncCode code = LNC_OK;
 
-	LNC_TRY(new_arena(ctx, &scratch));
+	LNC_TRY(lnc_arena_create_scratch(ctx, &scratch));
 	for (int32_t i = 0; code == LNC_OK && i < dataset->nfragments; i++)
 	{
 		code = inspect_fragment(ctx, scratch, dataset, &dataset->fragments[i], fn, arg);
@@ -162,7 +155,7 @@ lnc_inspect_fields(LncContext *ctx, const LncDataset *dataset, LncFieldFn fn, vo
 	LncArena *scratch;
 	LncCode code = LNC_OK;
 
-	LNC_TRY(new_arena(ctx, &scratch));
+	LNC_TRY(lnc_arena_create_scratch(ctx, &scratch));
 	for (int32_t i = 0; code == LNC_OK && i < dataset->schema.nfields; i++)
 	{
 		code = inspect_field(ctx, scratch, &dataset->schema.fields[i], path, 0, fn, arg);
@@ -271,8 +264,8 @@ lnc_inspect_pages(LncContext *ctx, const LncDataset *dataset, int64_t fragment, 
 	LncArena *scratch;
 	LncCode code;
 
-	LNC_TRY(new_arena(ctx, &arena));
-	code = new_arena(ctx, &scratch);
+	LNC_TRY(lnc_arena_create_scratch(ctx, &arena));
+	code = lnc_arena_create_scratch(ctx, &scratch);
 	if (code == LNC_OK)
 	{
 		code = inspect_pages(ctx, arena, scratch, dataset, fragment, fn, arg);

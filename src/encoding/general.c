@@ -69,14 +69,13 @@ check_size(LncContext *ctx, uint64_t size, LncSlice in, uint64_t most_per_byte)
 static LncCode
 count_bare_frame(LncContext *ctx, LncGeneral *general, LncSlice in, uint64_t *size)
 {
-	LncArena *scratch = lnc_arena_create(ctx->env);
+	LncArena *scratch;
 	ZSTD_inBuffer input = {.src = in.data, .size = in.size, .pos = 0};
 	LncCode code = LNC_OK;
 	void *buffer;
 	size_t left = 1;
 
-	if (scratch == NULL)
-		return lnc_fail(ctx, LNC_NO_MEMORY, "out of memory for decompression");
+	LNC_TRY(lnc_arena_create_scratch(ctx, &scratch));
 	*size = 0;
 	code = lnc_arena_alloc(ctx, scratch, ZSTD_COUNT_BUFFER, &buffer);
 	ZSTD_DCtx_reset(general->zstd, ZSTD_reset_session_only);

@@ -65,17 +65,6 @@ typedef struct MiniBlock
 	LncArena *raw_arena;   /* owned: bytes of chunks, from which the decoded one may borrow */
 } MiniBlock;
 
-static void
-miniblock_cleanup(void *arg)
-{
-	MiniBlock *mini = arg;
-
-	lnc_arena_destroy(mini->chunk_arena);
-	lnc_arena_destroy(mini->raw_arena);
-	mini->chunk_arena = NULL;
-	mini->raw_arena = NULL;
-}
-
 /* Cut the next size bytes off a chunk, and the padding behind them. */
 static LncCode
 take_part(LncContext *ctx, LncSlice chunk, uint64_t *at, uint64_t size, LncSlice *part)
@@ -578,14 +567,8 @@ lnc_miniblock_open(LncContext *ctx, LncPage21 *page, const Lance__Encodings21__M
 		page->read = read_rows;
 	}
 
-	mini->chunk_arena = lnc_arena_create(ctx->env);
-	mini->raw_arena = lnc_arena_create(ctx->env);
-	if (mini->chunk_arena == NULL || mini->raw_arena == NULL)
-	{
-		miniblock_cleanup(mini);
-		return lnc_fail(ctx, LNC_NO_MEMORY, "out of memory for a page");
-	}
-	LNC_TRY(lnc_arena_on_cleanup(ctx, page->arena, miniblock_cleanup, mini));
+	LNC_TRY(lnc_arena_create_child(ctx, page->arena, &mini->chunk_arena));
+	LNC_TRY(lnc_arena_create_child(ctx, page->arena, &mini->raw_arena));
 	LNC_TRY(open_table(ctx, page, mini, message->num_items));
 	if (message->dictionary != NULL)
 		LNC_TRY(open_dictionary(ctx, page, mini, message));

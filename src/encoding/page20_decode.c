@@ -26,9 +26,7 @@ decompress(LncContext *ctx, LncPage20 *page, LncNode20 *node)
 		return LNC_OK;
 	if (page->general == NULL)
 		LNC_TRY(lnc_general_create(ctx, page->arena, &page->general));
-	scratch = lnc_arena_create(ctx->env);
-	if (scratch == NULL)
-		return lnc_fail(ctx, LNC_NO_MEMORY, "out of memory");
+	LNC_TRY(lnc_arena_create_scratch(ctx, &scratch));
 	code = page->source->read(ctx, page->source, scratch, 1, &range, &bytes);
 	if (code == LNC_OK)
 		code = lnc_general_decode(ctx, page->general, page->arena, node->scheme,

@@ -99,15 +99,6 @@ page21_decode(LncContext *ctx, LncPage *base, LncArena *arena, uint64_t first, u
 	return LNC_OK;
 }
 
-static void
-page21_cleanup(void *arg)
-{
-	LncPage21 *page = arg;
-
-	lnc_arena_destroy(page->scratch);
-	page->scratch = NULL;
-}
-
 static LncCode
 open_layers(LncContext *ctx, LncPage21 *page, size_t count, const Lance__Encodings21__RepDefLayer *kinds)
 {
@@ -175,10 +166,7 @@ lnc_page21_open(LncContext *ctx, LncArena *arena, const LncPageSpec *spec, LncPa
 	page->page.decode = page21_decode;
 	page->page.state = page;
 	LNC_TRY(lnc_general_create(ctx, arena, &page->general));
-	page->scratch = lnc_arena_create(ctx->env);
-	if (page->scratch == NULL)
-		return lnc_fail(ctx, LNC_NO_MEMORY, "out of memory for a page");
-	LNC_TRY(lnc_arena_on_cleanup(ctx, arena, page21_cleanup, page));
+	LNC_TRY(lnc_arena_create_child(ctx, arena, &page->scratch));
 	LNC_TRY(lnc_proto_unpack(ctx, arena, &lance__encodings21__page_layout__descriptor, spec->encoding,
 							 "a page layout", &message));
 	layout = (const Lance__Encodings21__PageLayout *)message;

@@ -143,13 +143,12 @@ static int64
 commit_time(LanceLibrary *lib, LncStore *store, const char *branch, const LncVersionFile *file)
 {
 	LncDatasetOptions options = {.branch = branch, .version = file->version, .manifest_key = file->key};
-	LncArena *arena = lnc_arena_create(lib->ctx.env);
+	LncArena *arena;
 	LncDataset *dataset = NULL;
 	LncCode code;
 	int64 time = 0;
 
-	if (arena == NULL)
-		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+	lance_check(&lib->ctx, lnc_arena_create_scratch(&lib->ctx, &arena));
 	code = lnc_dataset_open(&lib->ctx, arena, store, &options, &dataset);
 	if (code == LNC_OK)
 		time = dataset->timestamp_us != 0 ? dataset->timestamp_us : file->modified_ms * 1000;

@@ -90,9 +90,7 @@ check_packed(LncContext *ctx, const Opening *opening, uint32_t number, bool *pac
 	LNC_TRY(lnc_file_load_column(ctx, opening->file, number, &column));
 	if (column->npages == 0)
 		return LNC_OK;
-	scratch = lnc_arena_create(ctx->env);
-	if (scratch == NULL)
-		return lnc_fail(ctx, LNC_NO_MEMORY, "out of memory");
+	LNC_TRY(lnc_arena_create_scratch(ctx, &scratch));
 	code = lnc_file_page_message(ctx, scratch, opening->file, &column->pages[0], &message);
 	if (code == LNC_OK)
 		code = lnc_page20_is_packed(ctx, scratch, message, packed);

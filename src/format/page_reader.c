@@ -77,12 +77,9 @@ drop_page(PageReader *reader)
 }
 
 static void
-destroy_reader(void *arg)
+cleanup_reader(void *arg)
 {
-	PageReader *reader = arg;
-
-	drop_page(reader);
-	lnc_arena_destroy(reader->arena);
+	drop_page(arg);
 }
 
 /* Sum up, per buffer, what the ranges ask for. */
@@ -171,9 +168,7 @@ fetch_windows(LncContext *ctx, PageReader *reader, LncArena *scratch, size_t nra
 	if (n == 0)
 		return LNC_OK;
 
-	arena = lnc_arena_create(ctx->env);
-	if (arena == NULL)
-		return lnc_fail(ctx, LNC_NO_MEMORY, "out of memory");
+	LNC_TRY(lnc_arena_create_scratch(ctx, &arena));
 	code = LNC_NEW(ctx, arena, &fetch, 1);
 	if (code == LNC_OK)
 		code = lnc_store_read_ranges(ctx, reader->file->store, arena, reader->file->key, n, wanted, bytes);
@@ -270,18 +265,9 @@ lnc_page_reader_create(LncContext *ctx, LncArena *arena, const LncFile *file, Pa
 	reader->ahead = WINDOW_LEAST;
 	reader->source.read = read_page;
 	reader->source.state = reader;
-	reader->arena = lnc_arena_create(ctx->env);
-	if (reader->arena == NULL)
-		return lnc_fail(ctx, LNC_NO_MEMORY, "out of memory");
-	{
-		LncCode code = lnc_arena_on_cleanup(ctx, arena, destroy_reader, reader);
-
-		if (code != LNC_OK)
-		{
-			lnc_arena_destroy(reader->arena);
-			return code;
-		}
-	}
+	LNC_TRY(lnc_arena_create_child(ctx, arena, &reader->arena));
+	/* Registered after the arena, so that it runs while the windows in it are still there. */
+	LNC_TRY(lnc_arena_on_cleanup(ctx, arena, cleanup_reader, reader));
 	*out = reader;
 	return LNC_OK;
 }

@@ -188,9 +188,7 @@ walk_start(Walk *walk, LncContext *ctx, LncLocalStore *store, const char *folder
 	memset(walk, 0, sizeof(*walk));
 	walk->ctx = ctx;
 	walk->store = store;
-	*scratch = lnc_arena_create(ctx->env);
-	if (*scratch == NULL)
-		return lnc_fail(ctx, LNC_NO_MEMORY, "out of memory");
+	LNC_TRY(lnc_arena_create_scratch(ctx, scratch));
 	lnc_buffer_init(&walk->path, *scratch, LONGEST_KEY);
 	code = lnc_buffer_append(ctx, &walk->path, folder, strlen(folder));
 	if (code != LNC_OK)

@@ -20,15 +20,6 @@
 #define MAX_SIGNED_HEADERS 6
 
 LncCode
-lnc_s3_scratch(LncContext *ctx, LncArena **out)
-{
-	*out = lnc_arena_create(ctx->env);
-	if (*out == NULL)
-		return lnc_fail(ctx, LNC_NO_MEMORY, "out of memory");
-	return LNC_OK;
-}
-
-LncCode
 lnc_s3_full_key(LncContext *ctx, LncArena *scratch, const LncS3Store *store, const char *key, const char **out)
 {
 	const char *root = store->base.uri.path;

@@ -61,9 +61,6 @@ extern LncCode lnc_s3_error(LncContext *ctx, const LncS3Store *store, const char
 extern LncCode lnc_s3_full_key(LncContext *ctx, LncArena *scratch, const LncS3Store *store, const char *key,
 							   const char **out) LNC_MUST_CHECK;
 
-/* An arena for one operation, or LNC_NO_MEMORY. */
-extern LncCode lnc_s3_scratch(LncContext *ctx, LncArena **out) LNC_MUST_CHECK;
-
 /* Parts of the vtable that live in files of their own. */
 extern LncCode lnc_s3_size(LncContext *ctx, LncStore *store, const char *key, uint64_t *size) LNC_MUST_CHECK;
 extern LncCode lnc_s3_read_ranges(LncContext *ctx, LncStore *store, LncArena *arena, const char *key,

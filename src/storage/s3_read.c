@@ -42,7 +42,7 @@ lnc_s3_size(LncContext *ctx, LncStore *store, const char *key, uint64_t *size)
 	LncArena *scratch;
 	LncCode code;
 
-	LNC_TRY(lnc_s3_scratch(ctx, &scratch));
+	LNC_TRY(lnc_arena_create_scratch(ctx, &scratch));
 	code = read_size(ctx, scratch, (LncS3Store *)store, key, size);
 	lnc_arena_destroy(scratch);
 	return code;
@@ -161,7 +161,7 @@ lnc_s3_read_ranges(LncContext *ctx, LncStore *store, LncArena *arena, const char
 	LncArena *scratch;
 	LncCode code;
 
-	LNC_TRY(lnc_s3_scratch(ctx, &scratch));
+	LNC_TRY(lnc_arena_create_scratch(ctx, &scratch));
 	code = read_spans(ctx, scratch, (LncS3Store *)store, arena, key, nranges, ranges, outs);
 	lnc_arena_destroy(scratch);
 	return code;
@@ -226,7 +226,7 @@ lnc_s3_read_tail(LncContext *ctx, LncStore *store, LncArena *arena, const char *
 	LncArena *scratch;
 	LncCode code;
 
-	LNC_TRY(lnc_s3_scratch(ctx, &scratch));
+	LNC_TRY(lnc_arena_create_scratch(ctx, &scratch));
 	code = read_tail(ctx, scratch, (LncS3Store *)store, arena, key, max, tail, size);
 	lnc_arena_destroy(scratch);
 	return code;
@@ -257,7 +257,7 @@ lnc_s3_read_all(LncContext *ctx, LncStore *store, LncArena *arena, const char *k
 	LncArena *scratch;
 	LncCode code;
 
-	LNC_TRY(lnc_s3_scratch(ctx, &scratch));
+	LNC_TRY(lnc_arena_create_scratch(ctx, &scratch));
 	code = read_all(ctx, scratch, (LncS3Store *)store, arena, key, max, out);
 	lnc_arena_destroy(scratch);
 	return code;

@@ -65,7 +65,7 @@ lnc_s3_put(LncContext *ctx, LncStore *base, const char *key, LncSlice body)
 	LncArena *scratch;
 	LncCode code;
 
-	LNC_TRY(lnc_s3_scratch(ctx, &scratch));
+	LNC_TRY(lnc_arena_create_scratch(ctx, &scratch));
 	code = run_put(ctx, scratch, store, key, body, false, &request);
 	if (code == LNC_OK && !succeeded(request))
 		code = request->outcome == LNC_HTTP_LOST ? unclear(ctx, store, key, request)
@@ -149,7 +149,7 @@ lnc_s3_put_if_absent(LncContext *ctx, LncStore *store, const char *key, LncSlice
 	LncArena *scratch;
 	LncCode code;
 
-	LNC_TRY(lnc_s3_scratch(ctx, &scratch));
+	LNC_TRY(lnc_arena_create_scratch(ctx, &scratch));
 	code = put_if_absent(ctx, scratch, (LncS3Store *)store, key, body);
 	lnc_arena_destroy(scratch);
 	return code;
@@ -188,7 +188,7 @@ lnc_s3_remove(LncContext *ctx, LncStore *store, const char *key)
 	LncArena *scratch;
 	LncCode code;
 
-	LNC_TRY(lnc_s3_scratch(ctx, &scratch));
+	LNC_TRY(lnc_arena_create_scratch(ctx, &scratch));
 	code = remove_keys(ctx, scratch, (LncS3Store *)store, 1, &key);
 	lnc_arena_destroy(scratch);
 	return code;
@@ -310,10 +310,10 @@ lnc_s3_list(LncContext *ctx, LncStore *base, const char *folder, bool recursive,
 	bool stop = false;
 	LncCode code;
 
-	LNC_TRY(lnc_s3_scratch(ctx, &scratch));
+	LNC_TRY(lnc_arena_create_scratch(ctx, &scratch));
 	code = start_listing(ctx, scratch, store, folder, recursive, start_after, &listing);
 	if (code == LNC_OK)
-		code = lnc_s3_scratch(ctx, &page_arena);
+		code = lnc_arena_create_scratch(ctx, &page_arena);
 	while (code == LNC_OK && more && !stop)
 	{
 		LncS3Page page;
@@ -355,10 +355,10 @@ lnc_s3_remove_prefix(LncContext *ctx, LncStore *base, const char *prefix, uint64
 	bool more = true;
 	LncCode code;
 
-	LNC_TRY(lnc_s3_scratch(ctx, &scratch));
+	LNC_TRY(lnc_arena_create_scratch(ctx, &scratch));
 	code = start_listing(ctx, scratch, store, prefix, true, NULL, &listing);
 	if (code == LNC_OK)
-		code = lnc_s3_scratch(ctx, &page_arena);
+		code = lnc_arena_create_scratch(ctx, &page_arena);
 	while (code == LNC_OK && more)
 	{
 		LncS3Page page;
