@@ -179,6 +179,36 @@ take_from_cache(LncContext *ctx, const MiniBlock *mini, uint64_t first, uint64_t
 	return lnc_block_builder_append(ctx, builder, &mini->cached_values, from - start, to - from);
 }
 
+/* Neighbouring chunks up to last, whose bytes are read together once the first that is not cached is wanted. */
+typedef struct ChunkRun
+{
+	uint64_t last;
+	uint64_t base; /* where raw begins in the data buffer */
+	LncSlice raw;  /* in raw_arena; no data: nothing is read yet */
+} ChunkRun;
+
+/* Have the chunk decoded in the cache. The one that is there may borrow from raw_arena: done with once this is called. */
+static LncCode
+use_chunk(LncContext *ctx, LncPage21 *page, MiniBlock *mini, ChunkRun *run, uint64_t chunk)
+{
+	LncSlice part;
+
+	if (mini->cached && mini->cached_chunk == chunk)
+		return LNC_OK;
+	LNC_TRY(lnc_check_interrupt(ctx));
+	if (run->raw.data == NULL)
+	{
+		mini->cached = false;
+		lnc_arena_reset(mini->raw_arena);
+		run->base = mini->byte_at[chunk];
+		LNC_TRY(lnc_page21_read(ctx, page, mini->raw_arena, BUFFER_DATA, run->base,
+								mini->byte_at[run->last + 1] - run->base, &run->raw));
+	}
+	part.data = run->raw.data + (mini->byte_at[chunk] - run->base);
+	part.size = (size_t)(mini->byte_at[chunk + 1] - mini->byte_at[chunk]);
+	return decode_chunk(ctx, page, mini, chunk, part);
+}
+
 /* Wide values are stored as they are: no room is made for more than chunks of so many bytes can hold. */
 static LncCode
 check_wide(LncContext *ctx, const MiniBlock *mini, uint64_t count, uint64_t bytes)
@@ -203,32 +233,14 @@ collect_values(LncContext *ctx, LncPage21 *page, MiniBlock *mini, LncArena *aren
 	uint64_t last = find_chunk(mini, mini->value_at, first + count - 1);
 	uint64_t bytes = mini->byte_at[last + 1] - mini->byte_at[chunk];
 	LncBlockBuilder builder;
-	LncSlice raw = {0};
-	uint64_t base;
+	ChunkRun run = {.last = last};
 
 	LNC_TRY(check_wide(ctx, mini, count, bytes));
 	LNC_TRY(lnc_block_builder_init(ctx, arena, &mini->shape, count, bytes, &builder));
-	if (mini->cached && mini->cached_chunk == chunk)
+	for (; chunk <= last; chunk++)
 	{
+		LNC_TRY(use_chunk(ctx, page, mini, &run, chunk));
 		LNC_TRY(take_from_cache(ctx, mini, first, count, &builder, def));
-		chunk++;
-	}
-	if (chunk <= last)
-	{
-		mini->cached = false;
-		lnc_arena_reset(mini->raw_arena);
-		base = mini->byte_at[chunk];
-		LNC_TRY(
-			lnc_page21_read(ctx, page, mini->raw_arena, BUFFER_DATA, base, mini->byte_at[last + 1] - base, &raw));
-		for (; chunk <= last; chunk++)
-		{
-			LncSlice part = {raw.data + (mini->byte_at[chunk] - base),
-							 (size_t)(mini->byte_at[chunk + 1] - mini->byte_at[chunk])};
-
-			LNC_TRY(lnc_check_interrupt(ctx));
-			LNC_TRY(decode_chunk(ctx, page, mini, chunk, part));
-			LNC_TRY(take_from_cache(ctx, mini, first, count, &builder, def));
-		}
 	}
 	lnc_block_builder_finish(&builder, out);
 	return LNC_OK;
@@ -303,34 +315,16 @@ collect_rows(LncContext *ctx, LncPage21 *page, MiniBlock *mini, LncArena *arena,
 	uint64_t bytes = mini->byte_at[last + 1] - mini->byte_at[chunk];
 	uint64_t capacity = mini->value_at[last + 1] - mini->value_at[chunk];
 	Rows rows = {.wanted = count, .skipped = first - mini->row_at[chunk]};
-	LncSlice raw = {0};
-	uint64_t base;
+	ChunkRun run = {.last = last};
 
 	LNC_TRY(check_wide(ctx, mini, capacity, bytes));
 	LNC_TRY(lnc_block_builder_init(ctx, arena, &mini->shape, capacity, bytes, &rows.builder));
 	lnc_buffer_init(&rows.rep, scratch, LEVELS_MAX_BYTES);
 	lnc_buffer_init(&rows.def, scratch, LEVELS_MAX_BYTES);
-	if (mini->cached && mini->cached_chunk == chunk)
+	for (; chunk <= last; chunk++)
 	{
+		LNC_TRY(use_chunk(ctx, page, mini, &run, chunk));
 		LNC_TRY(take_rows(ctx, page, mini, &rows));
-		chunk++;
-	}
-	if (chunk <= last)
-	{
-		mini->cached = false;
-		lnc_arena_reset(mini->raw_arena);
-		base = mini->byte_at[chunk];
-		LNC_TRY(
-			lnc_page21_read(ctx, page, mini->raw_arena, BUFFER_DATA, base, mini->byte_at[last + 1] - base, &raw));
-		for (; chunk <= last; chunk++)
-		{
-			LncSlice part = {raw.data + (mini->byte_at[chunk] - base),
-							 (size_t)(mini->byte_at[chunk + 1] - mini->byte_at[chunk])};
-
-			LNC_TRY(lnc_check_interrupt(ctx));
-			LNC_TRY(decode_chunk(ctx, page, mini, chunk, part));
-			LNC_TRY(take_rows(ctx, page, mini, &rows));
-		}
 	}
 	slots->nslots = rows.rep.size / sizeof(uint16_t);
 	slots->rep = (const uint16_t *)(const void *)rows.rep.data;
