@@ -82,8 +82,12 @@ cmp_ok(time() - $start, '<', 2, 'a drop does not wait for the store');
 $rest->expect('gone', 404, 4, 'POST', '/v1/table/far%24t/exists', body => {});
 
 $rest->expect('a table on it', 200, undef, 'POST', '/v1/table/far%24t/declare', body => {});
-my @children = map { ask_store(599) } 1 .. 3;
+# One after the other: a worker takes all connections that it finds, and those of one moment may go to the same.
+my @children = ask_store(599);
+ok(busy(1), 'a request waits for the store');
+push @children, ask_store(599);
 ok(busy(2), 'all workers wait for the store');
+push @children, ask_store(599);
 $start = time();
 $node->stop('fast');
 cmp_ok(time() - $start, '<', 10, 'a fast shutdown does not');
