@@ -1,36 +1,15 @@
 /*
  * scan.c
- *	  The scan over fragments: which file column holds which field, deleted rows left out, batches cut.
- *
- * What no file of a fragment stores is NULL in all its rows, be it a column or a part of a nested one: such are added
- * that way. Source of the facts: format.md section 3, "Columns to files".
+ *	  The scan over fragments: deleted rows left out, batches cut.
  */
 #include "scan/scan.h"
 
-#include <inttypes.h>
 #include <string.h>
 
-#include "column/merge.h"
-#include "dataset/blob.h"
 #include "dataset/deletion.h"
-#include "format/field_reader.h"
+#include "scan/fragment.h"
 
 #define DEFAULT_BATCH_ROWS 4096
-
-/* What one data file holds of a column. */
-typedef struct ColumnPart
-{
-	LncFieldReader *reader;
-	const LncDataFile *file;
-	LncBlobSource *blobs; /* of the file */
-} ColumnPart;
-
-/* Where a column of the scan comes from in the fragment at hand. */
-typedef struct ColumnSource
-{
-	int32_t nparts; /* 0: no file stores the field */
-	ColumnPart *parts;
-} ColumnSource;
 
 struct LncScan
 {
@@ -47,22 +26,11 @@ struct LncScan
 	const LncFragment *fragment; /* at hand; NULL between fragments */
 	uint64_t row;                /* the first not yet looked at */
 	LncDeletions deletions;
-	size_t next_deletion;    /* the first range that may reach row or beyond */
-	ColumnSource *sources;   /* array of ncolumns, in fragment_arena */
+	size_t next_deletion; /* the first range that may reach row or beyond */
+	LncFragmentReader *reader;
 	LncSystemSource *system; /* NULL where no system column is wanted */
 	LncScanStats stats;
 };
-
-/* LNC_UNSUPPORTED for columns of types that are not read. */
-static LncCode
-check_type(LncContext *ctx, LncArena *arena, const LncDataset *dataset, const LncField *field)
-{
-	LncCode code = lnc_field_check(ctx, arena, field);
-
-	if (code != LNC_OK)
-		lnc_detail(ctx, "Dataset \"%s\", manifest \"%s\".", lnc_store_uri(dataset->store), dataset->manifest_key);
-	return code;
-}
 
 LncCode
 lnc_scan_open(LncContext *ctx, LncArena *arena, const LncDataset *dataset, const LncScanSpec *spec, LncScan **out)
@@ -77,85 +45,12 @@ lnc_scan_open(LncContext *ctx, LncArena *arena, const LncDataset *dataset, const
 	scan->ncolumns = spec->ncolumns;
 	scan->system_columns = spec->system_columns & LNC_SYSTEM_ALL;
 	scan->batch_rows = spec->batch_rows == 0 ? DEFAULT_BATCH_ROWS : spec->batch_rows;
-	for (int32_t i = 0; i < spec->ncolumns; i++)
-	{
-		if (spec->columns[i] < 0 || spec->columns[i] >= dataset->schema.nfields)
-			return lnc_fail(ctx, LNC_INVALID, "scan names column %d of %d", (int)spec->columns[i],
-							(int)dataset->schema.nfields);
-		LNC_TRY(check_type(ctx, arena, dataset, &dataset->schema.fields[spec->columns[i]]));
-		scan->columns[i] = spec->columns[i];
-	}
+	LNC_TRY(lnc_fragment_check_columns(ctx, arena, dataset, spec->ncolumns, spec->columns));
+	if (spec->ncolumns > 0)
+		memcpy(scan->columns, spec->columns, (size_t)spec->ncolumns * sizeof(*scan->columns));
 	LNC_TRY(lnc_arena_create_child(ctx, arena, &scan->fragment_arena));
 	LNC_TRY(lnc_arena_create_child(ctx, arena, &scan->batch_arena));
 	*out = scan;
-	return LNC_OK;
-}
-
-/* Add where the error just recorded happened; path is that of the data file, NULL when none is concerned. */
-static LncCode
-locate_error(LncContext *ctx, const LncScan *scan, LncCode code, const char *path, const LncField *field)
-{
-	if (code == LNC_CANCELLED || code == LNC_NO_MEMORY)
-		return code;
-
-	/* The container has named the file already where the fault is in it. */
-	if (path != NULL && strstr(ctx->error.detail, path) == NULL)
-		lnc_detail(ctx, "File \"%s\".", path);
-	lnc_detail(ctx, "Column \"%s\", fragment %" PRIu64 " of \"%s\", version %" PRIu64 ".", field->name,
-			   scan->fragment->id, lnc_store_uri(scan->dataset->store), scan->dataset->version);
-	return code;
-}
-
-/* A data file of the fragment at hand. */
-typedef struct OpenFile
-{
-	LncFile *file; /* NULL: not open yet */
-	LncBlobSource *blobs;
-} OpenFile;
-
-static LncCode
-open_data_file(LncContext *ctx, LncScan *scan, const LncDataFile *data_file, OpenFile *out)
-{
-	LncStore *store;
-	char *key;
-
-	LNC_TRY(lnc_dataset_locate(ctx, scan->fragment_arena, scan->dataset, data_file->has_base, data_file->base_id,
-							   "data", data_file->path, &store, &key));
-	if (data_file->columns == NULL)
-		return lnc_fail(ctx, LNC_UNSUPPORTED, "data file version 0.1 is not supported");
-	LNC_TRY(lnc_blob_source_create(ctx, scan->fragment_arena, scan->dataset, store, key, &out->blobs));
-	return lnc_file_open(ctx, scan->fragment_arena, store, key, data_file->size, &out->file);
-}
-
-/* Open the field in each data file of the fragment that holds a part of it. *file: the one at hand. */
-static LncCode
-open_column(LncContext *ctx, LncScan *scan, OpenFile *files, const LncField *field, ColumnSource *source,
-			const LncDataFile **file)
-{
-	const LncFragment *fragment = scan->fragment;
-
-	*file = NULL;
-	LNC_TRY(LNC_NEW(ctx, scan->fragment_arena, &source->parts, fragment->nfiles));
-	for (int32_t i = 0; i < fragment->nfiles; i++)
-	{
-		const LncDataFile *candidate = &fragment->files[i];
-		LncFieldMap map = {candidate->nfields, candidate->field_ids, candidate->columns};
-		ColumnPart *part = &source->parts[source->nparts];
-
-		/* Negative ids mark superseded or hidden columns; those of the schema are never negative. */
-		if (!lnc_field_map_holds(&map, field))
-			continue;
-		*file = candidate;
-		if (source->nparts > 0 && lnc_field_is_leaf(field))
-			return lnc_fail(ctx, LNC_CORRUPT, "field %d is stored twice", (int)field->id);
-		if (files[i].file == NULL)
-			LNC_TRY(open_data_file(ctx, scan, candidate, &files[i]));
-		LNC_TRY(lnc_field_reader_open(ctx, scan->fragment_arena, files[i].file, field, &map,
-									  fragment->physical_rows, &part->reader));
-		part->file = candidate;
-		part->blobs = files[i].blobs;
-		source->nparts++;
-	}
 	return LNC_OK;
 }
 
@@ -164,24 +59,13 @@ static LncCode
 open_sources(LncContext *ctx, LncScan *scan)
 {
 	const LncFragment *fragment = scan->fragment;
-	OpenFile *files;
 
 	LNC_TRY(lnc_deletion_read(ctx, scan->fragment_arena, scan->dataset, fragment, &scan->deletions));
 	if (scan->system_columns != 0)
 		LNC_TRY(lnc_system_source_open(ctx, scan->fragment_arena, scan->dataset, fragment, scan->system_columns,
 									   &scan->system));
-	LNC_TRY(LNC_NEW(ctx, scan->fragment_arena, &files, fragment->nfiles));
-	LNC_TRY(LNC_NEW(ctx, scan->fragment_arena, &scan->sources, scan->ncolumns));
-	for (int32_t i = 0; i < scan->ncolumns; i++)
-	{
-		const LncField *field = &scan->dataset->schema.fields[scan->columns[i]];
-		const LncDataFile *file;
-		LncCode code = open_column(ctx, scan, files, field, &scan->sources[i], &file);
-
-		if (code != LNC_OK)
-			return locate_error(ctx, scan, code, file != NULL ? file->path : NULL, field);
-	}
-	return LNC_OK;
+	return lnc_fragment_reader_open(ctx, scan->fragment_arena, scan->dataset, fragment, scan->ncolumns,
+									scan->columns, &scan->reader);
 }
 
 static LncCode
@@ -271,38 +155,6 @@ next_window(LncContext *ctx, LncScan *scan, Window *window)
 	return LNC_OK;
 }
 
-static LncCode
-read_column(LncContext *ctx, LncScan *scan, int32_t index, const Window *window, LncColumn *out)
-{
-	const LncField *field = &scan->dataset->schema.fields[scan->columns[index]];
-	const ColumnSource *source = &scan->sources[index];
-	LncColumn whole;
-
-	if (source->nparts == 0)
-		return lnc_column_nulls(ctx, scan->batch_arena, &field->type, window->live, out);
-	for (int32_t i = 0; i < source->nparts; i++)
-	{
-		LncColumn part;
-		LncCode code;
-
-		code = lnc_field_reader_read(ctx, source->parts[i].reader, scan->batch_arena, window->first, window->count,
-									 &part);
-		if (code == LNC_OK)
-			lnc_blob_set_source(&part, source->parts[i].blobs);
-		if (i == 0)
-			whole = part;
-		else if (code == LNC_OK)
-			code = lnc_column_merge(ctx, &whole, &part);
-		if (code != LNC_OK)
-			return locate_error(ctx, scan, code, source->parts[i].file->path, field);
-	}
-	if (window->indices == NULL)
-		*out = whole;
-	else
-		LNC_TRY(lnc_column_take(ctx, scan->batch_arena, &whole, window->live, window->indices, out));
-	return lnc_column_fill_absent(ctx, scan->batch_arena, out);
-}
-
 LncCode
 lnc_scan_next(LncContext *ctx, LncScan *scan, const LncBatch **out)
 {
@@ -331,7 +183,8 @@ lnc_scan_next(LncContext *ctx, LncScan *scan, const LncBatch **out)
 	batch->ncolumns = scan->ncolumns + __builtin_popcount(scan->system_columns);
 	LNC_TRY(LNC_NEW(ctx, scan->batch_arena, &batch->columns, batch->ncolumns));
 	for (int32_t i = 0; i < scan->ncolumns; i++)
-		LNC_TRY(read_column(ctx, scan, i, &window, &batch->columns[i]));
+		LNC_TRY(lnc_fragment_reader_read(ctx, scan->reader, scan->batch_arena, i, window.first, window.count,
+										 window.live, window.indices, &batch->columns[i]));
 	if (scan->system_columns != 0)
 		LNC_TRY(lnc_system_source_read(ctx, scan->batch_arena, scan->system, window.first, window.count,
 									   window.live, window.indices, &batch->columns[scan->ncolumns]));

@@ -1,0 +1,37 @@
+/*
+ * fragment.h
+ *	  The columns of one fragment: which data file holds which field, and reading rows of them.
+ *
+ * What no file of a fragment stores is NULL in all its rows, be it a column or a part of a nested one: such are added
+ * that way. Source of the facts: format.md section 3, "Columns to files".
+ */
+#ifndef LNC_SCAN_FRAGMENT_H
+#define LNC_SCAN_FRAGMENT_H
+
+#include "column/column.h"
+#include "dataset/dataset.h"
+
+/* LNC_INVALID unless columns are fields of the schema; LNC_UNSUPPORTED, naming it, for one whose type is not read. */
+extern LncCode lnc_fragment_check_columns(LncContext *ctx, LncArena *arena, const LncDataset *dataset,
+										  int32_t ncolumns, const int32_t *columns) LNC_MUST_CHECK;
+
+/* Columns of a fragment, their files open. */
+typedef struct LncFragmentReader LncFragmentReader;
+
+/*
+ * Open the data files that hold the columns (ncolumns indexes of top-level fields of dataset->schema). Lives in arena;
+ * dataset, fragment and columns are borrowed. Errors name column, file and dataset.
+ */
+extern LncCode lnc_fragment_reader_open(LncContext *ctx, LncArena *arena, const LncDataset *dataset,
+										const LncFragment *fragment, int32_t ncolumns, const int32_t *columns,
+										LncFragmentReader **out) LNC_MUST_CHECK;
+
+/*
+ * Column number index for some rows of [first, first + count): all of them when indices is NULL (then live is count), else
+ * the live rows at first + indices[i], indices ascending. Blobs are descriptors that can be read while the reader lives.
+ */
+extern LncCode lnc_fragment_reader_read(LncContext *ctx, LncFragmentReader *reader, LncArena *arena, int32_t index,
+										uint64_t first, uint64_t count, int64_t live, const int64_t *indices,
+										LncColumn *out) LNC_MUST_CHECK;
+
+#endif
