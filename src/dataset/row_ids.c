@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/bitmap.h"
-#include "dataset/deletion.h"
+#include "dataset/live_rows.h"
 #include "dataset/row_segment.h"
 #include "proto/row_ids.pb-c.h"
 #include "proto/unpack.h"
@@ -214,11 +214,9 @@ typedef struct IndexEntry
 
 struct LncRowIdIndex
 {
-	const LncDataset *dataset; /* borrowed */
-	LncArena *arena;           /* borrowed */
+	LncLiveRows *live;
 	size_t nentries;
-	IndexEntry *entries;      /* by min */
-	LncDeletions **deletions; /* by fragment; NULL: not read yet */
+	IndexEntry *entries; /* by min */
 };
 
 static int
@@ -246,9 +244,7 @@ lnc_row_id_index_open(LncContext *ctx, LncArena *arena, const LncDataset *datase
 		n += ids[i]->nsegments;
 	}
 	LNC_TRY(LNC_NEW(ctx, arena, &index->entries, n));
-	LNC_TRY(LNC_NEW(ctx, arena, &index->deletions, dataset->nfragments));
-	index->dataset = dataset;
-	index->arena = arena;
+	LNC_TRY(lnc_live_rows_open(ctx, arena, dataset, &index->live));
 	for (int32_t i = 0; i < dataset->nfragments; i++)
 	{
 		for (size_t j = 0; j < ids[i]->nsegments; j++)
@@ -274,36 +270,6 @@ lnc_row_id_index_open(LncContext *ctx, LncArena *arena, const LncDataset *datase
 	return LNC_OK;
 }
 
-static LncCode
-is_deleted(LncContext *ctx, LncRowIdIndex *index, int32_t fragment, uint64_t offset, bool *deleted)
-{
-	LncDeletions **slot = &index->deletions[fragment];
-	size_t low = 0;
-	size_t high;
-
-	if (*slot == NULL)
-	{
-		LncDeletions *deletions;
-
-		LNC_TRY(LNC_NEW(ctx, index->arena, &deletions, 1));
-		LNC_TRY(
-			lnc_deletion_read(ctx, index->arena, index->dataset, &index->dataset->fragments[fragment], deletions));
-		*slot = deletions;
-	}
-	high = (*slot)->nranges;
-	while (low < high)
-	{
-		size_t middle = low + (high - low) / 2;
-
-		if ((*slot)->ranges[middle].last < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	*deleted = low < (*slot)->nranges && (*slot)->ranges[low].first <= offset;
-	return LNC_OK;
-}
-
 /* The live row of that id in one segment; an unsorted array may list the id of a dead copy as well. */
 static LncCode
 find_in(LncContext *ctx, LncRowIdIndex *index, const IndexEntry *entry, uint64_t id, bool *found, uint64_t *offset)
@@ -312,11 +278,8 @@ find_in(LncContext *ctx, LncRowIdIndex *index, const IndexEntry *entry, uint64_t
 
 	for (uint64_t nth = 0; lnc_row_segment_find(entry->segment, id, nth, &position); nth++)
 	{
-		bool deleted;
-
 		*offset = entry->segment->first_row + position;
-		LNC_TRY(is_deleted(ctx, index, entry->fragment, *offset, &deleted));
-		*found = !deleted;
+		LNC_TRY(lnc_live_rows_check(ctx, index->live, entry->fragment, *offset, found));
 		if (*found)
 			return LNC_OK;
 	}

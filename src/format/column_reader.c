@@ -22,6 +22,9 @@ struct LncColumnReader
 	LncPage *page;        /* NULL: none is open */
 	uint32_t page_number;
 	uint64_t next_row; /* where the last read ended */
+	LncArena *arena;   /* borrowed; that of open */
+	PageTake *take;    /* NULL: no rows were taken yet */
+	LncColumn *parts;  /* per piece, of the take at hand */
 };
 
 LncCode
@@ -32,6 +35,7 @@ lnc_column_reader_open(LncContext *ctx, LncArena *arena, LncFile *file, uint32_t
 	LncCode code;
 
 	LNC_TRY(LNC_NEW(ctx, arena, &reader, 1));
+	reader->arena = arena;
 	reader->file = file;
 	reader->number = column;
 	LNC_TRY(LNC_NEW(ctx, arena, &reader->path, npath));
@@ -110,26 +114,37 @@ lnc_file_page_message(LncContext *ctx, LncArena *arena, const LncFile *file, con
 }
 
 static LncCode
-open_page(LncContext *ctx, LncColumnReader *reader, uint32_t number)
+open_page_from(LncContext *ctx, const LncColumnReader *reader, LncArena *arena, uint32_t number,
+			   const LncPageSource *source, LncPage **out)
 {
 	const FilePage *page = &reader->column->pages[number];
-	LncPageSpec spec = {0};
+	LncPageSpec spec = {
+		.source = source,
+		.path = reader->path,
+		.npath = reader->npath,
+		.nrows = page->nrows,
+		.file_minor = reader->file->minor,
+	};
+
+	LNC_TRY(lnc_file_page_message(ctx, arena, reader->file, page, &spec.encoding));
+	if (reader->file->minor == 0)
+		return lnc_page20_open(ctx, arena, &spec, out);
+	return lnc_page21_open(ctx, arena, &spec, out);
+}
+
+static LncCode
+open_page(LncContext *ctx, LncColumnReader *reader, uint32_t number)
+{
+	LncPage *page;
 
 	if (reader->page != NULL && reader->page_number == number)
 		return LNC_OK;
 	reader->page = NULL;
 	lnc_arena_reset(reader->page_arena);
-	LNC_TRY(lnc_page_reader_open(ctx, reader->page_reader, page));
-	LNC_TRY(lnc_file_page_message(ctx, reader->page_arena, reader->file, page, &spec.encoding));
-	spec.source = lnc_page_reader_source(reader->page_reader);
-	spec.path = reader->path;
-	spec.npath = reader->npath;
-	spec.nrows = page->nrows;
-	spec.file_minor = reader->file->minor;
-	if (reader->file->minor == 0)
-		LNC_TRY(lnc_page20_open(ctx, reader->page_arena, &spec, &reader->page));
-	else
-		LNC_TRY(lnc_page21_open(ctx, reader->page_arena, &spec, &reader->page));
+	LNC_TRY(lnc_page_reader_open(ctx, reader->page_reader, &reader->column->pages[number]));
+	LNC_TRY(open_page_from(ctx, reader, reader->page_arena, number, lnc_page_reader_source(reader->page_reader),
+						   &page));
+	reader->page = page;
 	reader->page_number = number;
 	return LNC_OK;
 }
@@ -198,14 +213,12 @@ text_is_valid(const LncColumn *column, int64_t *bad)
 
 /* Rows of one page. */
 static LncCode
-read_part(LncContext *ctx, LncColumnReader *reader, LncArena *arena, uint32_t number, uint64_t first,
-		  uint64_t count, LncColumn *out)
+read_part(LncContext *ctx, const LncColumnReader *reader, LncPage *page, LncArena *arena, uint32_t number,
+		  uint64_t first, uint64_t count, LncColumn *out)
 {
 	int64_t bad;
 
-	LNC_TRY(lnc_check_interrupt(ctx));
-	LNC_TRY(open_page(ctx, reader, number));
-	LNC_TRY(reader->page->decode(ctx, reader->page, arena, first, count, out));
+	LNC_TRY(page->decode(ctx, page, arena, first, count, out));
 	if (out->length != (int64_t)(count / reader->scale))
 		return lnc_fail(ctx, LNC_CORRUPT, "the page gave %" PRId64 " rows instead of %" PRIu64, out->length,
 						count / reader->scale);
@@ -280,7 +293,11 @@ lnc_column_reader_read(LncContext *ctx, LncColumnReader *reader, LncArena *arena
 			continue;
 		if (n > count)
 			n = count;
-		code = read_part(ctx, reader, arena, number, skip, n, &parts[nparts++]);
+		code = lnc_check_interrupt(ctx);
+		if (code == LNC_OK)
+			code = open_page(ctx, reader, number);
+		if (code == LNC_OK)
+			code = read_part(ctx, reader, reader->page, arena, number, skip, n, &parts[nparts++]);
 		if (code != LNC_OK)
 		{
 			/* A page that failed midway must not be taken for an open one. */
@@ -292,4 +309,48 @@ lnc_column_reader_read(LncContext *ctx, LncColumnReader *reader, LncArena *arena
 	}
 	reader->next_row = first;
 	return lnc_column_concat(ctx, arena, nparts, parts, out);
+}
+
+/* ---- taking ---- */
+
+/* PageTakeOps.open */
+static LncCode
+open_taken(LncContext *ctx, void *state, LncArena *arena, uint32_t number, const LncPageSource *source, void **page)
+{
+	LncPage *opened;
+
+	LNC_TRY(open_page_from(ctx, state, arena, number, source, &opened));
+	*page = opened;
+	return LNC_OK;
+}
+
+/* PageTakeOps.read */
+static LncCode
+read_taken(LncContext *ctx, void *state, LncArena *arena, void *page, const PagePiece *piece, size_t nth)
+{
+	LncColumnReader *reader = state;
+
+	return read_part(ctx, reader, page, arena, piece->page, piece->first, piece->count, &reader->parts[nth]);
+}
+
+static const PageTakeOps take_ops = {open_taken, read_taken};
+
+LncCode
+lnc_column_reader_take(LncContext *ctx, LncColumnReader *reader, LncArena *arena, size_t nruns,
+					   const LncRowRun *runs, LncColumn *out)
+{
+	PagePiece *pieces;
+	size_t npieces;
+
+	if (nruns == 0)
+		return read_nothing(ctx, reader, arena, out);
+	if (reader->take == NULL)
+		LNC_TRY(lnc_page_take_create(ctx, reader->arena, reader->file, reader->number, &take_ops, reader,
+									 &reader->take));
+	LNC_TRY(lnc_page_take_plan(ctx, reader->take, arena, nruns, runs, reader->scale, &npieces, &pieces));
+	if (npieces > INT32_MAX)
+		return lnc_fail(ctx, LNC_LIMIT, "the rows asked for lie in too many places");
+	LNC_TRY(LNC_NEW(ctx, arena, &reader->parts, npieces));
+	LNC_TRY(lnc_page_take_read(ctx, reader->take, arena, npieces, pieces));
+	return lnc_column_concat(ctx, arena, (int32_t)npieces, reader->parts, out);
 }

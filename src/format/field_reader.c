@@ -222,3 +222,20 @@ lnc_field_reader_read(LncContext *ctx, LncFieldReader *reader, LncArena *arena, 
 	}
 	return LNC_OK;
 }
+
+LncCode
+lnc_field_reader_take(LncContext *ctx, LncFieldReader *reader, LncArena *arena, size_t nruns, const LncRowRun *runs,
+					  uint64_t count, LncColumn *out)
+{
+	if (reader->reader20 != NULL)
+		return lnc_field_reader20_take(ctx, reader->reader20, arena, nruns, runs, count, out);
+	LNC_TRY(lnc_column_reader_take(ctx, reader->leaves[0], arena, nruns, runs, out));
+	for (int32_t i = 1; i < reader->nleaves; i++)
+	{
+		LncColumn part;
+
+		LNC_TRY(lnc_column_reader_take(ctx, reader->leaves[i], arena, nruns, runs, &part));
+		LNC_TRY(lnc_column_merge(ctx, out, &part));
+	}
+	return LNC_OK;
+}

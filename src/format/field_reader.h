@@ -47,4 +47,8 @@ extern LncCode lnc_field_reader_open(LncContext *ctx, LncArena *arena, LncFile *
 extern LncCode lnc_field_reader_read(LncContext *ctx, LncFieldReader *reader, LncArena *arena, uint64_t first,
 									 uint64_t count, LncColumn *out) LNC_MUST_CHECK;
 
+/* The rows of all runs, count in all, taken as by lnc_column_reader_take. */
+extern LncCode lnc_field_reader_take(LncContext *ctx, LncFieldReader *reader, LncArena *arena, size_t nruns,
+									 const LncRowRun *runs, uint64_t count, LncColumn *out) LNC_MUST_CHECK;
+
 #endif

@@ -204,52 +204,79 @@ lnc_field_reader20_open(LncContext *ctx, LncArena *arena, LncFile *file, const L
 
 /* ---- reading ---- */
 
-static LncCode read_node(LncContext *ctx, Node *node, LncArena *arena, uint64_t first, uint64_t count,
+/* Which rows of a node. */
+typedef struct Rows
+{
+	size_t nruns;
+	const LncRowRun *runs; /* ascending, none empty */
+	uint64_t count;        /* of them all */
+	bool scattered;        /* taken rather than read in order */
+} Rows;
+
+static LncCode read_node(LncContext *ctx, Node *node, LncArena *arena, const Rows *rows,
 						 LncColumn *out) LNC_MUST_CHECK;
 
-/* The rows of all runs, one run after the other. */
+/* The rows of a column, one run after the other. */
 static LncCode
-read_runs(LncContext *ctx, Node *node, LncArena *arena, const LncItemRuns *lists, LncColumn *out)
+read_values(LncContext *ctx, Node *node, LncArena *arena, const Rows *rows, LncColumn *out)
 {
 	LncColumn *parts;
 
-	if (lists->nruns == 0)
-		return read_node(ctx, node, arena, 0, 0, out);
-	LNC_TRY(LNC_NEW(ctx, arena, &parts, lists->nruns));
-	for (int32_t i = 0; i < lists->nruns; i++)
-		LNC_TRY(read_node(ctx, node, arena, lists->runs[i].first, lists->runs[i].count, &parts[i]));
-	return lnc_column_concat(ctx, arena, lists->nruns, parts, out);
+	if (rows->scattered)
+		return lnc_column_reader_take(ctx, node->column, arena, rows->nruns, rows->runs, out);
+	if (rows->nruns == 0)
+		return lnc_column_reader_read(ctx, node->column, arena, 0, 0, out);
+	if (rows->nruns > INT32_MAX)
+		return lnc_fail(ctx, LNC_LIMIT, "the rows asked for lie in too many places");
+	LNC_TRY(LNC_NEW(ctx, arena, &parts, rows->nruns));
+	for (size_t i = 0; i < rows->nruns; i++)
+		LNC_TRY(
+			lnc_column_reader_read(ctx, node->column, arena, rows->runs[i].first, rows->runs[i].count, &parts[i]));
+	return lnc_column_concat(ctx, arena, (int32_t)rows->nruns, parts, out);
 }
 
 static LncCode
-read_node(LncContext *ctx, Node *node, LncArena *arena, uint64_t first, uint64_t count, LncColumn *out)
+read_list(LncContext *ctx, Node *node, LncArena *arena, const Rows *rows, LncColumn *out)
+{
+	Rows items = {.scattered = rows->scattered};
+	LncItemRuns lists;
+
+	if (rows->scattered)
+		LNC_TRY(lnc_list_reader20_take(ctx, node->lists, arena, rows->nruns, rows->runs, rows->count, &lists));
+	else
+		LNC_TRY(lnc_list_reader20_read(ctx, node->lists, arena, rows->nruns, rows->runs, rows->count, &lists));
+	out->validity = lists.validity;
+	out->offsets = lists.offsets;
+	items.nruns = lists.nruns;
+	items.runs = lists.runs;
+	items.count = (uint64_t)lists.offsets[rows->count];
+	return read_node(ctx, &node->children[0], arena, &items, &out->children[0]);
+}
+
+static LncCode
+read_node(LncContext *ctx, Node *node, LncArena *arena, const Rows *rows, LncColumn *out)
 {
 	if (node->kind == NODE_ABSENT)
 	{
-		*out = lnc_column_absent(&node->field->type, (int64_t)count);
+		*out = lnc_column_absent(&node->field->type, (int64_t)rows->count);
 		return LNC_OK;
 	}
 	if (node->kind == NODE_COLUMN)
-		return lnc_column_reader_read(ctx, node->column, arena, first, count, out);
-	if (!lnc_range_ok(first, count, node->nrows))
-		return lnc_fail(ctx, LNC_CORRUPT, "rows %" PRIu64 " to %" PRIu64 " are not inside field \"%s\" of %" PRIu64,
-						first, first + count, node->field->name, node->nrows);
+		return read_values(ctx, node, arena, rows, out);
+	for (size_t i = 0; i < rows->nruns; i++)
+		if (!lnc_range_ok(rows->runs[i].first, rows->runs[i].count, node->nrows))
+			return lnc_fail(
+				ctx, LNC_CORRUPT, "rows %" PRIu64 " to %" PRIu64 " are not inside field \"%s\" of %" PRIu64,
+				rows->runs[i].first, rows->runs[i].first + rows->runs[i].count, node->field->name, node->nrows);
 	memset(out, 0, sizeof(*out));
 	out->type = &node->field->type;
-	out->length = (int64_t)count;
+	out->length = (int64_t)rows->count;
 	out->nchildren = node->nchildren;
 	LNC_TRY(LNC_NEW(ctx, arena, &out->children, node->nchildren));
 	if (node->kind == NODE_LIST)
-	{
-		LncItemRuns lists;
-
-		LNC_TRY(lnc_list_reader20_read(ctx, node->lists, arena, first, count, &lists));
-		out->validity = lists.validity;
-		out->offsets = lists.offsets;
-		return read_runs(ctx, &node->children[0], arena, &lists, &out->children[0]);
-	}
+		return read_list(ctx, node, arena, rows, out);
 	for (int32_t i = 0; i < node->nchildren; i++)
-		LNC_TRY(read_node(ctx, &node->children[i], arena, first, count, &out->children[i]));
+		LNC_TRY(read_node(ctx, &node->children[i], arena, rows, &out->children[i]));
 	return LNC_OK;
 }
 
@@ -257,5 +284,17 @@ LncCode
 lnc_field_reader20_read(LncContext *ctx, LncFieldReader20 *reader, LncArena *arena, uint64_t first, uint64_t count,
 						LncColumn *out)
 {
-	return read_node(ctx, &reader->root, arena, first, count, out);
+	LncRowRun run = {first, count};
+	Rows rows = {.nruns = count > 0, .runs = &run, .count = count};
+
+	return read_node(ctx, &reader->root, arena, &rows, out);
+}
+
+LncCode
+lnc_field_reader20_take(LncContext *ctx, LncFieldReader20 *reader, LncArena *arena, size_t nruns,
+						const LncRowRun *runs, uint64_t count, LncColumn *out)
+{
+	Rows rows = {.nruns = nruns, .runs = runs, .count = count, .scattered = true};
+
+	return read_node(ctx, &reader->root, arena, &rows, out);
 }

@@ -33,6 +33,13 @@ extern uint32_t lnc_file_ncolumns(const LncFile *file);
 extern LncCode lnc_file_column_rows(LncContext *ctx, const LncFile *file, uint32_t column,
 									uint64_t *rows) LNC_MUST_CHECK;
 
+/* Rows [first, first + count). */
+typedef struct LncRowRun
+{
+	uint64_t first;
+	uint64_t count;
+} LncRowRun;
+
 /* Facts of one page, for inspection. Strings are borrowed from the file's arena. */
 typedef struct LncPageInfo
 {
@@ -71,5 +78,13 @@ extern uint64_t lnc_column_reader_rows(const LncColumnReader *reader);
  */
 extern LncCode lnc_column_reader_read(LncContext *ctx, LncColumnReader *reader, LncArena *arena, uint64_t first,
 									  uint64_t count, LncColumn *out) LNC_MUST_CHECK;
+
+/*
+ * The rows of all runs, one run after the other, as lnc_column_reader_read gives them. Runs are not empty, ascend and do
+ * not overlap. Only what holds these rows is read, most of it in few calls of the store; pages used last stay open
+ * for the next call.
+ */
+extern LncCode lnc_column_reader_take(LncContext *ctx, LncColumnReader *reader, LncArena *arena, size_t nruns,
+									  const LncRowRun *runs, LncColumn *out) LNC_MUST_CHECK;
 
 #endif

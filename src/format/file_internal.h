@@ -89,4 +89,50 @@ extern const LncPageSource *lnc_page_reader_source(const PageReader *reader);
 /* Tell whether the next reads go on where the last ended: widens the windows step by step, or makes them small. */
 extern void lnc_page_reader_sequential(PageReader *reader, bool sequential);
 
+/* Check that a range lies inside its buffer of the page; LNC_CORRUPT otherwise. */
+extern LncCode lnc_page_range_check(LncContext *ctx, const FilePage *page, const LncPageRange *range);
+
+/*
+ * Scattered rows of a column. The bytes that many pieces need are read together, nothing else is; some pages stay open
+ * for the next call.
+ */
+typedef struct PageTake PageTake;
+
+/* Rows [first, first + count) of one page, count > 0. */
+typedef struct PagePiece
+{
+	uint32_t page;
+	uint64_t first;
+	uint64_t count;
+} PagePiece;
+
+/*
+ * What a reader does with a page. Both are called again from the start when they fail for bytes that source does not
+ * have yet: failing, they leave no trace.
+ */
+typedef struct PageTakeOps
+{
+	/* Open page number in arena; *page is handed to read. */
+	LncCode (*open)(LncContext *ctx, void *state, LncArena *arena, uint32_t number, const LncPageSource *source,
+					void **page);
+	/* Read a piece into arena; nth is its number in the call of lnc_page_take_read. */
+	LncCode (*read)(LncContext *ctx, void *state, LncArena *arena, void *page, const PagePiece *piece, size_t nth);
+} PageTakeOps;
+
+/* ops and state are borrowed. */
+extern LncCode lnc_page_take_create(LncContext *ctx, LncArena *arena, const LncFile *file, uint32_t column,
+									const PageTakeOps *ops, void *state, PageTake **out) LNC_MUST_CHECK;
+
+/*
+ * The pieces of the runs, each times scale rows of the column, in arena. LNC_CORRUPT when a run reaches past the
+ * column's end.
+ */
+extern LncCode lnc_page_take_plan(LncContext *ctx, const PageTake *take, LncArena *arena, size_t nruns,
+								  const LncRowRun *runs, uint64_t scale, size_t *npieces,
+								  PagePiece **pieces) LNC_MUST_CHECK;
+
+/* Have every piece read, in any order. Errors name file, column and page. */
+extern LncCode lnc_page_take_read(LncContext *ctx, PageTake *take, LncArena *arena, size_t npieces,
+								  const PagePiece *pieces) LNC_MUST_CHECK;
+
 #endif

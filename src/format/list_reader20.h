@@ -9,20 +9,13 @@
 
 typedef struct LncListReader20 LncListReader20;
 
-/* Rows [first, first + count) of the item column. */
-typedef struct LncItemRun
-{
-	uint64_t first;
-	uint64_t count;
-} LncItemRun;
-
 /* Some lists. All in the arena of the read. */
 typedef struct LncItemRuns
 {
 	const uint8_t *validity; /* NULL: no list is NULL */
 	const int64_t *offsets;  /* as of LncColumn, over the items of the runs one after the other */
-	int32_t nruns;
-	const LncItemRun *runs; /* none is empty; no two follow each other without a gap */
+	size_t nruns;
+	const LncRowRun *runs; /* rows of the item column: ascending, none empty, no two without a gap between */
 } LncItemRuns;
 
 /*
@@ -33,8 +26,15 @@ extern LncCode lnc_list_reader20_open(LncContext *ctx, LncArena *arena, LncFile 
 									  const LncField *field, uint64_t *nlists, uint64_t *nitems,
 									  LncListReader20 **out) LNC_MUST_CHECK;
 
-/* Lists [first, first + count). Reaching past the column's end is LNC_CORRUPT. */
-extern LncCode lnc_list_reader20_read(LncContext *ctx, LncListReader20 *reader, LncArena *arena, uint64_t first,
-									  uint64_t count, LncItemRuns *out) LNC_MUST_CHECK;
+/*
+ * The lists of all runs, which ascend and are count in all; what follows the last call's lists is read ahead of. Reaching
+ * past the column's end is LNC_CORRUPT.
+ */
+extern LncCode lnc_list_reader20_read(LncContext *ctx, LncListReader20 *reader, LncArena *arena, size_t nruns,
+									  const LncRowRun *runs, uint64_t count, LncItemRuns *out) LNC_MUST_CHECK;
+
+/* The same as lnc_column_reader_take takes: for runs that lie apart. */
+extern LncCode lnc_list_reader20_take(LncContext *ctx, LncListReader20 *reader, LncArena *arena, size_t nruns,
+									  const LncRowRun *runs, uint64_t count, LncItemRuns *out) LNC_MUST_CHECK;
 
 #endif

@@ -82,22 +82,27 @@ cleanup_reader(void *arg)
 	drop_page(arg);
 }
 
+LncCode
+lnc_page_range_check(LncContext *ctx, const FilePage *page, const LncPageRange *range)
+{
+	if (range->buffer >= page->nbuffers)
+		return lnc_fail(ctx, LNC_CORRUPT, "the page has %u buffers, not %" PRIu64, page->nbuffers,
+						(uint64_t)range->buffer + 1);
+	if (!lnc_range_ok(range->offset, range->length, page->sizes[range->buffer]))
+		return lnc_fail(ctx, LNC_CORRUPT,
+						"bytes %" PRIu64 " to %" PRIu64 " are not inside buffer %u of %" PRIu64 " bytes",
+						range->offset, range->offset + range->length, range->buffer, page->sizes[range->buffer]);
+	return LNC_OK;
+}
+
 /* Sum up, per buffer, what the ranges ask for. */
 static LncCode
 gather_wants(LncContext *ctx, PageReader *reader, size_t nranges, const LncPageRange *ranges)
 {
 	for (size_t i = 0; i < nranges; i++)
 	{
-		const LncPageRange *range = &ranges[i];
-
-		if (range->buffer >= reader->page->nbuffers)
-			return lnc_fail(ctx, LNC_CORRUPT, "the page has %u buffers, not %" PRIu64, reader->page->nbuffers,
-							(uint64_t)range->buffer + 1);
-		if (!lnc_range_ok(range->offset, range->length, reader->page->sizes[range->buffer]))
-			return lnc_fail(
-				ctx, LNC_CORRUPT, "bytes %" PRIu64 " to %" PRIu64 " are not inside buffer %u of %" PRIu64 " bytes",
-				range->offset, range->offset + range->length, range->buffer, reader->page->sizes[range->buffer]);
-		reader->windows[range->buffer].want = WANT_NOTHING;
+		LNC_TRY(lnc_page_range_check(ctx, reader->page, &ranges[i]));
+		reader->windows[ranges[i].buffer].want = WANT_NOTHING;
 	}
 	for (size_t i = 0; i < nranges; i++)
 	{

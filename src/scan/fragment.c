@@ -9,7 +9,6 @@
 
 #include "column/merge.h"
 #include "dataset/blob.h"
-#include "format/field_reader.h"
 
 /* What one data file holds of a column. */
 typedef struct ColumnPart
@@ -157,35 +156,83 @@ lnc_fragment_reader_open(LncContext *ctx, LncArena *arena, const LncDataset *dat
 
 /* ---- reading ---- */
 
-LncCode
-lnc_fragment_reader_read(LncContext *ctx, LncFragmentReader *reader, LncArena *arena, int32_t index, uint64_t first,
-						 uint64_t count, int64_t live, const int64_t *indices, LncColumn *out)
+/* Rows of a column: all of one run (in order), or of several that lie apart. */
+typedef struct Wanted
+{
+	bool scattered;
+	size_t nruns;
+	const LncRowRun *runs;
+	uint64_t count;
+} Wanted;
+
+static LncCode
+read_part(LncContext *ctx, const ColumnPart *part, LncArena *arena, const Wanted *wanted, LncColumn *out)
+{
+	if (wanted->scattered)
+		LNC_TRY(lnc_field_reader_take(ctx, part->reader, arena, wanted->nruns, wanted->runs, wanted->count, out));
+	else
+		LNC_TRY(lnc_field_reader_read(ctx, part->reader, arena, wanted->runs[0].first, wanted->runs[0].count, out));
+	lnc_blob_set_source(out, part->blobs);
+	return LNC_OK;
+}
+
+/* A column that some file stores, out of its parts. */
+static LncCode
+read_parts(LncContext *ctx, LncFragmentReader *reader, LncArena *arena, int32_t index, const Wanted *wanted,
+		   LncColumn *out)
 {
 	const LncField *field = &reader->dataset->schema.fields[reader->columns[index]];
 	const ColumnSource *source = &reader->sources[index];
-	LncColumn whole;
 
-	if (source->nparts == 0)
-		return lnc_column_nulls(ctx, arena, &field->type, live, out);
 	for (int32_t i = 0; i < source->nparts; i++)
 	{
 		const ColumnPart *stored = &source->parts[i];
 		LncColumn part;
-		LncCode code;
+		LncCode code = read_part(ctx, stored, arena, wanted, &part);
 
-		code = lnc_field_reader_read(ctx, stored->reader, arena, first, count, &part);
-		if (code == LNC_OK)
-			lnc_blob_set_source(&part, stored->blobs);
 		if (i == 0)
-			whole = part;
+			*out = part;
 		else if (code == LNC_OK)
-			code = lnc_column_merge(ctx, &whole, &part);
+			code = lnc_column_merge(ctx, out, &part);
 		if (code != LNC_OK)
 			return locate_error(ctx, reader, code, stored->file->path, field);
 	}
+	return LNC_OK;
+}
+
+static LncCode
+make_nulls(LncContext *ctx, const LncFragmentReader *reader, LncArena *arena, int32_t index, int64_t count,
+		   LncColumn *out)
+{
+	return lnc_column_nulls(ctx, arena, &reader->dataset->schema.fields[reader->columns[index]].type, count, out);
+}
+
+LncCode
+lnc_fragment_reader_read(LncContext *ctx, LncFragmentReader *reader, LncArena *arena, int32_t index, uint64_t first,
+						 uint64_t count, int64_t live, const int64_t *indices, LncColumn *out)
+{
+	LncRowRun run = {first, count};
+	Wanted wanted = {.nruns = 1, .runs = &run, .count = count};
+	LncColumn whole;
+
+	if (reader->sources[index].nparts == 0)
+		return make_nulls(ctx, reader, arena, index, live, out);
+	LNC_TRY(read_parts(ctx, reader, arena, index, &wanted, &whole));
 	if (indices == NULL)
 		*out = whole;
 	else
 		LNC_TRY(lnc_column_take(ctx, arena, &whole, live, indices, out));
+	return lnc_column_fill_absent(ctx, arena, out);
+}
+
+LncCode
+lnc_fragment_reader_take(LncContext *ctx, LncFragmentReader *reader, LncArena *arena, int32_t index, size_t nruns,
+						 const LncRowRun *runs, uint64_t count, LncColumn *out)
+{
+	Wanted wanted = {.scattered = true, .nruns = nruns, .runs = runs, .count = count};
+
+	if (reader->sources[index].nparts == 0)
+		return make_nulls(ctx, reader, arena, index, (int64_t)count, out);
+	LNC_TRY(read_parts(ctx, reader, arena, index, &wanted, out));
 	return lnc_column_fill_absent(ctx, arena, out);
 }

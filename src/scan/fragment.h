@@ -10,6 +10,7 @@
 
 #include "column/column.h"
 #include "dataset/dataset.h"
+#include "format/field_reader.h"
 
 /* LNC_INVALID unless columns are fields of the schema; LNC_UNSUPPORTED, naming it, for one whose type is not read. */
 extern LncCode lnc_fragment_check_columns(LncContext *ctx, LncArena *arena, const LncDataset *dataset,
@@ -32,6 +33,11 @@ extern LncCode lnc_fragment_reader_open(LncContext *ctx, LncArena *arena, const 
  */
 extern LncCode lnc_fragment_reader_read(LncContext *ctx, LncFragmentReader *reader, LncArena *arena, int32_t index,
 										uint64_t first, uint64_t count, int64_t live, const int64_t *indices,
+										LncColumn *out) LNC_MUST_CHECK;
+
+/* Column number index for the rows of all runs, count in all, as lnc_field_reader_take reads them. */
+extern LncCode lnc_fragment_reader_take(LncContext *ctx, LncFragmentReader *reader, LncArena *arena, int32_t index,
+										size_t nruns, const LncRowRun *runs, uint64_t count,
 										LncColumn *out) LNC_MUST_CHECK;
 
 #endif

@@ -79,6 +79,12 @@ fill(const LncSystemSource *source, uint32_t member, uint64_t first, uint64_t co
 	}
 }
 
+static LncColumn
+make_column(const uint64_t *values, int64_t length)
+{
+	return (LncColumn){.type = &uint64_type, .length = length, .values = values};
+}
+
 LncCode
 lnc_system_source_read(LncContext *ctx, LncArena *arena, const LncSystemSource *source, uint64_t first,
 					   uint64_t count, int64_t live, const int64_t *indices, LncColumn *out)
@@ -93,11 +99,25 @@ lnc_system_source_read(LncContext *ctx, LncArena *arena, const LncSystemSource *
 		fill(source, member, first, count, values);
 		for (int64_t i = 0; indices != NULL && i < live; i++)
 			values[i] = values[indices[i]];
-		memset(out, 0, sizeof(*out));
-		out->type = &uint64_type;
-		out->length = live;
-		out->values = values;
-		out++;
+		*out++ = make_column(values, live);
+	}
+	return LNC_OK;
+}
+
+LncCode
+lnc_system_source_take(LncContext *ctx, LncArena *arena, const LncSystemSource *source, int64_t count,
+					   const uint64_t *offsets, LncColumn *out)
+{
+	for (uint32_t member = 1; member < LNC_SYSTEM_ALL; member <<= 1)
+	{
+		uint64_t *values;
+
+		if (!(source->columns & member))
+			continue;
+		LNC_TRY(LNC_NEW(ctx, arena, &values, count));
+		for (int64_t i = 0; i < count; i++)
+			fill(source, member, offsets[i], 1, &values[i]);
+		*out++ = make_column(values, count);
 	}
 	return LNC_OK;
 }

@@ -42,4 +42,8 @@ extern LncCode lnc_system_source_read(LncContext *ctx, LncArena *arena, const Ln
 									  uint64_t first, uint64_t count, int64_t live, const int64_t *indices,
 									  LncColumn *out) LNC_MUST_CHECK;
 
+/* The columns for the rows of the fragment at these offsets, in any order, likewise. */
+extern LncCode lnc_system_source_take(LncContext *ctx, LncArena *arena, const LncSystemSource *source,
+									  int64_t count, const uint64_t *offsets, LncColumn *out) LNC_MUST_CHECK;
+
 #endif

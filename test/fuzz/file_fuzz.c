@@ -43,6 +43,41 @@ read_rows(LncContext *ctx, LncColumnReader *reader, LncArena *arena, uint64_t ro
 	}
 }
 
+/* Rows that lie apart; returns how many runs they are. */
+static size_t
+scattered_rows(uint64_t rows, LncRowRun *runs, uint64_t *count)
+{
+	const LncRowRun wanted[] = {{0, 1}, {rows / 4, 3}, {rows / 2, 40}, {rows - 1, 1}};
+	uint64_t end = 0;
+	size_t n = 0;
+
+	*count = 0;
+	for (int i = 0; i < 4; i++)
+		if (wanted[i].first >= end && lnc_range_ok(wanted[i].first, wanted[i].count, rows))
+		{
+			runs[n++] = wanted[i];
+			end = wanted[i].first + wanted[i].count;
+			*count += wanted[i].count;
+		}
+	return n;
+}
+
+static void
+take_rows(LncContext *ctx, LncColumnReader *reader, LncArena *arena, uint64_t rows)
+{
+	LncRowRun runs[4];
+	uint64_t count;
+	size_t nruns = scattered_rows(rows, runs, &count);
+	LncColumn column;
+
+	lnc_arena_reset(arena);
+	if (lnc_column_reader_take(ctx, reader, arena, nruns, runs, &column) != LNC_OK)
+		return;
+	if (column.length != (int64_t)count)
+		abort();
+	fuzz_read_column(&column);
+}
+
 static void
 read_column(LncContext *ctx, LncArena *arena, LncArena *batch, LncFile *file, uint32_t column)
 {
@@ -63,7 +98,10 @@ read_column(LncContext *ctx, LncArena *arena, LncArena *batch, LncFile *file, ui
 
 		if (lnc_type_parse(ctx, arena, fuzz_type(t), &field.type) == LNC_OK &&
 			lnc_column_reader_open(ctx, arena, file, column, (const LncField *[]){&field}, 1, &reader) == LNC_OK)
+		{
 			read_rows(ctx, reader, batch, rows);
+			take_rows(ctx, reader, batch, rows);
+		}
 	}
 }
 
@@ -96,9 +134,16 @@ read_fields(LncContext *ctx, LncArena *arena, LncArena *batch, LncFile *file, in
 	for (size_t f = 0; f < sizeof(fields) / sizeof(fields[0]); f++)
 	{
 		LncFieldReader *reader;
+		LncRowRun runs[4];
+		LncColumn taken;
+		uint64_t total;
+		size_t nruns = scattered_rows(rows, runs, &total);
 
 		if (lnc_field_reader_open(ctx, arena, file, &fields[f], &map, rows, &reader) != LNC_OK)
 			continue;
+		lnc_arena_reset(batch);
+		if (lnc_field_reader_take(ctx, reader, batch, nruns, runs, total, &taken) == LNC_OK)
+			fuzz_read_column(&taken);
 		for (int n = 0; n < 3; n++)
 		{
 			uint64_t first = n == 0 ? 0 : n == 1 ? rows / 2 : rows > 0 ? rows - 1 : 0;
