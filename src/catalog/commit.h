@@ -3,41 +3,50 @@
  *	  The commit protocol: how a staged manifest becomes the next version of a branch.
  *
  * Under the lock of the table's row (one committer at a time):
- *	1. versions that lie in the store beyond those on record are recorded (adopted);
+ *	1. versions that lie in the store beyond those on record are recorded (adopted); what transactions that never committed
+ *	   have left there is removed (intent.h);
  *	2. the version must be the next one; the same manifest sent again is recognised as our own earlier success;
  *	3. the staged bytes are read, the version's row is inserted, the staged file goes to the cleanup queue.
  * As the last step before the transaction commits (after everything else that can fail):
- *	4. the bytes are written under the final name, if nothing has that name.
+ *	4. the bytes are written under the final name, if nothing has that name (publish.h).
  *
- * So a rolled back transaction, or savepoint, leaves nothing, and no error is answered once the final name was written. A
- * crash, or a cancel while the store holds its answer back, between 4 and the commit record leaves a version that is
- * committed by rule: it lies under a final name, and the next one who looks adopts it. A cancel in 4 is reported as an
- * unknown outcome. Stores without conditional writes are written after a check that the name is free; the row's lock
- * keeps the catalog's other writers away.
+ * So a rolled back transaction, or savepoint, leaves nothing, and no error is answered once the final name was written.
+ * A transaction may create versions of several tables, and several of one; they and all else it does stand or fall
+ * together. The exception is the one version that a REST request creates: between 4 and the commit record a crash, or a
+ * cancel while the store holds its answer back, leaves a version that is committed by rule: it lies under a final name,
+ * and the next one who looks adopts it. A cancel in 4 is reported as an unknown outcome. Stores without conditional writes
+ * are written after a check that the name is free; the row's lock keeps the catalog's other writers away.
  */
 #ifndef LANCE_CATALOG_COMMIT_H
 #define LANCE_CATALOG_COMMIT_H
 
 #include "catalog/history.h"
-
-/* Larger manifests are refused. */
-#define LANCE_MAX_MANIFEST_BYTES (INT64CONST(1) << 29)
+#include "catalog/publish.h"
 
 typedef struct LanceCommitRequest
 {
 	int64 version;
-	const char *staged_key; /* relative to the table's location, in the branch's folder */
-	LncNaming naming;       /* for the first version of the branch; later ones follow it */
+	const char
+		*staged_key; /* relative to the table's location, in the branch's folder; NULL: body is the manifest */
+	LncSlice body;
+	int nfiles; /* written before the manifest */
+	const LanceCommitFile *files;
+	LncNaming naming; /* for the first version of the branch; later ones follow it */
 	LanceProperties metadata;
 } LanceCommitRequest;
 
 /*
  * Make the version part of the history at commit of the current transaction. The table's row must be locked with
  * LANCE_LOCK_UPDATE. Fills *item as it will stand. Throws LANCE_CONCURRENT_MODIFICATION when the version is taken or
- * not the next, LANCE_INVALID_INPUT when the staged file is missing, LANCE_UNSUPPORTED for a second version in one
- * transaction. The commit may throw LANCE_CONCURRENT_MODIFICATION too: when a writer past the catalog was faster.
+ * not the next, LANCE_INVALID_INPUT when the staged file is missing. The commit may throw LANCE_CONCURRENT_MODIFICATION too: when a writer past the catalog was faster.
  */
 extern void lance_commit_version(LanceHistory *history, const LanceCommitRequest *request, LanceHistoryItem *item);
+
+/*
+ * For requests that do more than create one version: all of it commits with the current transaction. In SQL transactions
+ * this is always so.
+ */
+extern void lance_commit_together(void);
 
 /*
  * For callers that answer a client after the commit: with a context set, which must outlive the transaction, what is
@@ -46,8 +55,8 @@ extern void lance_commit_version(LanceHistory *history, const LanceCommitRequest
 extern void lance_commit_keep_in(MemoryContext context);
 
 /*
- * After the commit, outside of the transaction: remove the staged file of the version that it made, so that the client
- * finds it gone when it is answered. Never throws; a failure or a cancel leaves the work to the cleanup queue.
+ * After the commit, outside of the transaction: remove the staged files of the versions that it made, so that the client
+ * finds them gone when it is answered. Never throws; a failure or a cancel leaves the work to the cleanup queue.
  */
 extern void lance_commit_tidy(void);
 

@@ -6,6 +6,7 @@
 
 #include "catalog/commit.h"
 #include "catalog/history.h"
+#include "catalog/intent.h"
 #include "common/int.h"
 #include "pg/errcodes.h"
 #include "pg/report.h"
@@ -27,6 +28,18 @@ lance_history_begin(LanceHistory *history, const LanceTableRow *table, const cha
 	history->lib = lib;
 	history->store = store;
 	lance_check(&lib->ctx, lnc_versions_folder(&lib->ctx, lib->arena, history->branch, &history->folder));
+}
+
+/*
+ * What lies under a final name counts. Except when no row says so and an intent for it lies there too: then it belongs to
+ * a transaction that has not committed, or never will.
+ */
+static bool
+counts(LanceHistory *history, const LncVersionFile *file, const LanceVersionRow *row)
+{
+	if (row != NULL)
+		return !row->deleted;
+	return !file->intended || !lance_intent_covers(history->lib, history->store, history->folder, file);
 }
 
 static LanceHistoryItem *
@@ -108,7 +121,7 @@ lance_history_list(LanceHistory *history, LanceHistoryItem **items)
 			row++;
 		if (row < nrows && (uint64)rows[row].version == files[i].version)
 			match = &rows[row];
-		if (match == NULL || !match->deleted)
+		if (counts(history, &files[i], match))
 			make_item(&files[i], match, &(*items)[n++]);
 	}
 	return n;
@@ -132,7 +145,7 @@ lance_history_latest(LanceHistory *history)
 	lance_history_check_newest(history, newest, file.version);
 	if (row == NULL || (uint64)row->version != file.version)
 		row = lance_version_row(history->table->table_id, history->branch, (int64)file.version);
-	if (row != NULL && row->deleted)
+	if (!counts(history, &file, row))
 	{
 		LanceHistoryItem *items;
 		int n = lance_history_list(history, &items);
@@ -159,6 +172,11 @@ lance_history_find(LanceHistory *history, uint64 version)
 	if (code == LNC_NOT_FOUND)
 		return NULL;
 	lance_check(ctx, code);
+	if (row == NULL)
+		lance_check(ctx, lnc_versions_intended(ctx, history->lib->arena, history->store, history->folder, version,
+											   file.naming, &file.intended));
+	if (!counts(history, &file, row))
+		return NULL;
 	return make_item(&file, row, palloc(sizeof(LanceHistoryItem)));
 }
 
@@ -171,6 +189,13 @@ lance_history_only_declared(const LanceTableRow *table, LanceLibrary *lib, LncSt
 	if (code == LNC_NOT_FOUND)
 		return true;
 	lance_check(&lib->ctx, code);
+	if (file.intended)
+	{
+		LanceHistory history;
+
+		lance_history_begin(&history, table, NULL, lib, store);
+		return lance_history_latest(&history) == NULL;
+	}
 	return false;
 }
 

@@ -95,6 +95,24 @@ lance_version_recorded(int64 table_id)
 }
 
 bool
+lance_version_recorded_now(int64 table_id, const char *branch, int64 version)
+{
+	static LanceStatement statement = {
+		.sql = "SELECT 1 FROM lance.version_entry WHERE table_id = $1 AND branch = $2 AND version = $3",
+		.nargs = 3,
+		.types = {INT8OID, TEXTOID, INT8OID}};
+	LanceSession session;
+	bool found;
+
+	lance_session_begin(&session);
+	found = lance_session_run_latest(
+				&statement, (Datum[]){Int64GetDatum(table_id), CStringGetTextDatum(branch), Int64GetDatum(version)},
+				NULL) == 1;
+	lance_session_end(&session);
+	return found;
+}
+
+bool
 lance_version_insert(int64 table_id, const char *branch, const LanceVersionRow *row)
 {
 	static LanceStatement statement = {
@@ -109,14 +127,15 @@ lance_version_insert(int64 table_id, const char *branch, const LanceVersionRow *
 		CStringGetTextDatum(row->manifest_key),
 		Int64GetDatum(row->manifest_size),
 		lance_properties_datum(&row->metadata),
-		CStringGetTextDatum(row->staged_key),
+		row->staged_key != NULL ? CStringGetTextDatum(row->staged_key) : (Datum)0,
 		TimestampTzGetDatum(row->committed_at),
 	};
+	char nulls[] = {' ', ' ', ' ', ' ', ' ', ' ', row->staged_key != NULL ? ' ' : 'n', ' '};
 	LanceSession session;
 	bool added;
 
 	lance_session_begin(&session);
-	added = lance_session_run(&statement, values, NULL, 0) == 1;
+	added = lance_session_run(&statement, values, nulls, 0) == 1;
 	lance_session_end(&session);
 	return added;
 }

@@ -8,6 +8,9 @@
 #include "catalog/table.h"
 #include "utils/timestamp.h"
 
+/* Larger manifests are refused. */
+#define LANCE_MAX_MANIFEST_BYTES (INT64CONST(1) << 29)
+
 /* One row. branch is "" for main. */
 typedef struct LanceVersionRow
 {
@@ -16,7 +19,7 @@ typedef struct LanceVersionRow
 	int64 manifest_size; /* 0: unknown */
 	char *e_tag;
 	LanceProperties metadata;
-	char *staged_key;
+	char *staged_key; /* NULL: none, the manifest was made by the catalog or adopted */
 	TimestampTz committed_at;
 	bool adopted;
 	bool deleted;
@@ -33,6 +36,9 @@ extern LanceVersionRow *lance_version_row_newest(int64 table_id, const char *bra
 
 /* True when any version of the table is on record. */
 extern bool lance_version_recorded(int64 table_id);
+
+/* True when there is a row by now, whatever this transaction's snapshot sees. */
+extern bool lance_version_recorded_now(int64 table_id, const char *branch, int64 version);
 
 /* Add a row. False when there is one already, which stays as it is. */
 extern bool lance_version_insert(int64 table_id, const char *branch, const LanceVersionRow *row);

@@ -8,10 +8,13 @@
 #include "dataset/versions.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MANIFEST_SUFFIX ".manifest"
+#define INTENT_SUFFIX ".intent"
+#define INTENT_TAG_DIGITS 16
 #define V2_DIGITS 20
 
 /* Versions with the top bit set are detached: they exist, but outside of the history. */
@@ -45,24 +48,42 @@ lnc_versions_folder(LncContext *ctx, LncArena *arena, const char *branch, char *
 	return lnc_arena_printf(ctx, arena, out, "tree/%s/_versions", branch);
 }
 
-LncCode
-lnc_versions_key(LncContext *ctx, LncArena *arena, const char *folder, uint64_t version, LncNaming naming,
-				 char **out)
+/* The key of something that belongs to a version: what the manifest's name has before its suffix, and another one. */
+static LncCode
+key_with_suffix(LncContext *ctx, LncArena *arena, const char *folder, uint64_t version, LncNaming naming,
+				const char *suffix, char **out)
 {
 	if (version == 0 || version >= FIRST_DETACHED)
 		return lnc_fail(ctx, LNC_INVALID, "invalid version number %" PRIu64, version);
 	if (naming == LNC_NAMING_V1)
-		return lnc_arena_printf(ctx, arena, out, "%s/%" PRIu64 MANIFEST_SUFFIX, folder, version);
-	return lnc_arena_printf(ctx, arena, out, "%s/%020" PRIu64 MANIFEST_SUFFIX, folder, UINT64_MAX - version);
+		return lnc_arena_printf(ctx, arena, out, "%s/%" PRIu64 "%s", folder, version, suffix);
+	return lnc_arena_printf(ctx, arena, out, "%s/%020" PRIu64 "%s", folder, UINT64_MAX - version, suffix);
 }
 
-bool
-lnc_versions_parse_name(const char *name, uint64_t *version, LncNaming *naming)
+LncCode
+lnc_versions_key(LncContext *ctx, LncArena *arena, const char *folder, uint64_t version, LncNaming naming,
+				 char **out)
 {
-	size_t digits = strspn(name, "0123456789");
+	return key_with_suffix(ctx, arena, folder, version, naming, MANIFEST_SUFFIX, out);
+}
+
+LncCode
+lnc_versions_intent_key(LncContext *ctx, LncArena *arena, const char *folder, uint64_t version, LncNaming naming,
+						uint64_t tag, char **out)
+{
+	char suffix[1 + INTENT_TAG_DIGITS + sizeof(INTENT_SUFFIX)];
+
+	snprintf(suffix, sizeof(suffix), ".%016" PRIx64 INTENT_SUFFIX, tag);
+	return key_with_suffix(ctx, arena, folder, version, naming, suffix, out);
+}
+
+/* The version that a name begins with. digits: how many of its letters are the number. */
+static bool
+parse_number(const char *name, size_t digits, uint64_t *version, LncNaming *naming)
+{
 	uint64_t number = 0;
 
-	if (digits == 0 || digits > V2_DIGITS || strcmp(name + digits, MANIFEST_SUFFIX) != 0)
+	if (digits == 0 || digits > V2_DIGITS)
 		return false;
 	for (size_t i = 0; i < digits; i++)
 	{
@@ -86,7 +107,34 @@ lnc_versions_parse_name(const char *name, uint64_t *version, LncNaming *naming)
 	return *version > 0 && *version < FIRST_DETACHED;
 }
 
-/* What a walk over a folder of manifests keeps. */
+bool
+lnc_versions_parse_name(const char *name, uint64_t *version, LncNaming *naming)
+{
+	size_t digits = strspn(name, "0123456789");
+
+	return strcmp(name + digits, MANIFEST_SUFFIX) == 0 && parse_number(name, digits, version, naming);
+}
+
+static bool
+parse_intent(const char *name, uint64_t *version)
+{
+	size_t digits = strspn(name, "0123456789");
+	LncNaming naming;
+
+	return name[digits] == '.' && strspn(name + digits + 1, "0123456789abcdef") == INTENT_TAG_DIGITS &&
+		   strcmp(name + digits + 1 + INTENT_TAG_DIGITS, INTENT_SUFFIX) == 0 &&
+		   parse_number(name, digits, version, &naming);
+}
+
+/* A growing array. */
+typedef struct Kept
+{
+	size_t count;
+	size_t capacity;
+	LncVersionFile *items; /* in the walk's arena */
+} Kept;
+
+/* A walk over a folder of manifests. */
 typedef struct Walk
 {
 	LncArena *arena;
@@ -95,38 +143,32 @@ typedef struct Walk
 	bool newest_only; /* keep one file: the greatest version */
 	uint64_t after;   /* keep greater versions only */
 	LncNaming naming; /* of the first version met; 0 before that */
-	size_t count;
-	size_t capacity;
-	LncVersionFile *files; /* in arena */
+	Kept files;
+	Kept intents;
 } Walk;
 
 static LncCode
-walk_keep(LncContext *ctx, Walk *walk, const LncObject *object, uint64_t version)
+keep(LncContext *ctx, LncArena *arena, Kept *kept, const LncObject *object, uint64_t version, LncNaming naming)
 {
 	LncVersionFile *file;
 	char *key;
 
-	if (walk->newest_only && walk->count == 1)
+	if (kept->count == kept->capacity)
 	{
-		if (version <= walk->files[0].version)
-			return LNC_OK;
-		walk->count = 0;
-	}
-	if (walk->count == walk->capacity)
-	{
-		size_t capacity = walk->newest_only ? 1 : walk->capacity == 0 ? 64 : walk->capacity * 2;
-		LncVersionFile *files;
+		size_t capacity = kept->capacity == 0 ? 8 : kept->capacity * 2;
+		LncVersionFile *items;
 
-		LNC_TRY(LNC_NEW(ctx, walk->arena, &files, capacity));
-		if (walk->count > 0)
-			memcpy(files, walk->files, walk->count * sizeof(*files));
-		walk->files = files;
-		walk->capacity = capacity;
+		LNC_TRY(LNC_NEW(ctx, arena, &items, capacity));
+		if (kept->count > 0)
+			memcpy(items, kept->items, kept->count * sizeof(*items));
+		kept->items = items;
+		kept->capacity = capacity;
 	}
-	LNC_TRY(lnc_arena_strndup(ctx, walk->arena, object->key, strlen(object->key), &key));
-	file = &walk->files[walk->count++];
+	LNC_TRY(lnc_arena_strndup(ctx, arena, object->key, strlen(object->key), &key));
+	file = &kept->items[kept->count++];
+	memset(file, 0, sizeof(*file));
 	file->version = version;
-	file->naming = walk->naming;
+	file->naming = naming;
 	file->key = key;
 	file->size = object->size;
 	file->modified_ms = object->modified_ms;
@@ -134,21 +176,37 @@ walk_keep(LncContext *ctx, Walk *walk, const LncObject *object, uint64_t version
 }
 
 static LncCode
+walk_manifest(LncContext *ctx, Walk *walk, const LncObject *object, uint64_t version)
+{
+	if (walk->newest_only && walk->files.count == 1)
+	{
+		if (version <= walk->files.items[0].version)
+			return LNC_OK;
+		walk->files.count = 0;
+	}
+	return keep(ctx, walk->arena, &walk->files, object, version, walk->naming);
+}
+
+static LncCode
 walk_object(LncContext *ctx, void *arg, const LncObject *object, bool *stop)
 {
 	Walk *walk = arg;
+	const char *name;
 	uint64_t version;
 	LncNaming naming;
 
 	LNC_TRY(lnc_check_interrupt(ctx));
-	if (strlen(object->key) <= walk->folder_length + 1 ||
-		!lnc_versions_parse_name(object->key + walk->folder_length + 1, &version, &naming))
+	if (strlen(object->key) <= walk->folder_length + 1)
 		return LNC_OK;
+	name = object->key + walk->folder_length + 1;
+	if (!lnc_versions_parse_name(name, &version, &naming))
+		return parse_intent(name, &version) && version > walk->after
+				   ? keep(ctx, walk->arena, &walk->intents, object, version, 0)
+				   : LNC_OK;
 	if (walk->naming != 0 && walk->naming != naming)
 	{
 		lnc_fail(ctx, LNC_CORRUPT, "folder of versions mixes two naming schemes");
-		lnc_detail(ctx, "Folder \"%.*s\", file \"%s\".", (int)walk->folder_length, object->key,
-				   object->key + walk->folder_length + 1);
+		lnc_detail(ctx, "Folder \"%.*s\", file \"%s\".", (int)walk->folder_length, object->key, name);
 		return LNC_CORRUPT;
 	}
 	walk->naming = naming;
@@ -161,7 +219,7 @@ walk_object(LncContext *ctx, void *arg, const LncObject *object, bool *stop)
 	}
 	if (walk->newest_only)
 		*stop = walk->ordered && naming == LNC_NAMING_V2;
-	return walk_keep(ctx, walk, object, version);
+	return walk_manifest(ctx, walk, object, version);
 }
 
 static int
@@ -173,18 +231,51 @@ compare_versions(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
+/* Order what was found, and tell the manifests that have an intent. */
+static void
+walk_end(Walk *walk)
+{
+	size_t intent = 0;
+
+	if (walk->files.count > 1)
+		qsort(walk->files.items, walk->files.count, sizeof(LncVersionFile), compare_versions);
+	if (walk->intents.count > 1)
+		qsort(walk->intents.items, walk->intents.count, sizeof(LncVersionFile), compare_versions);
+	for (size_t i = 0; i < walk->files.count; i++)
+	{
+		LncVersionFile *file = &walk->files.items[i];
+
+		while (intent < walk->intents.count && walk->intents.items[intent].version < file->version)
+			intent++;
+		file->intended = intent < walk->intents.count && walk->intents.items[intent].version == file->version;
+	}
+}
+
 LncCode
-lnc_versions_list(LncContext *ctx, LncArena *arena, LncStore *store, const char *folder, uint64_t after,
-				  size_t *count, LncVersionFile **out)
+lnc_versions_list_all(LncContext *ctx, LncArena *arena, LncStore *store, const char *folder, uint64_t after,
+					  LncVersionList *out)
 {
 	Walk walk = {
 		.arena = arena, .folder_length = strlen(folder), .ordered = lnc_store_ordered(store), .after = after};
 
 	LNC_TRY(lnc_store_list(ctx, store, folder, false, NULL, walk_object, &walk));
-	if (walk.count > 1)
-		qsort(walk.files, walk.count, sizeof(*walk.files), compare_versions);
-	*count = walk.count;
-	*out = walk.files;
+	walk_end(&walk);
+	*out = (LncVersionList){.nfiles = walk.files.count,
+							.files = walk.files.items,
+							.nintents = walk.intents.count,
+							.intents = walk.intents.items};
+	return LNC_OK;
+}
+
+LncCode
+lnc_versions_list(LncContext *ctx, LncArena *arena, LncStore *store, const char *folder, uint64_t after,
+				  size_t *count, LncVersionFile **out)
+{
+	LncVersionList list;
+
+	LNC_TRY(lnc_versions_list_all(ctx, arena, store, folder, after, &list));
+	*count = list.nfiles;
+	*out = list.files;
 	return LNC_OK;
 }
 
@@ -195,13 +286,14 @@ lnc_versions_latest(LncContext *ctx, LncArena *arena, LncStore *store, const cha
 		.arena = arena, .folder_length = strlen(folder), .ordered = lnc_store_ordered(store), .newest_only = true};
 
 	LNC_TRY(lnc_store_list(ctx, store, folder, false, NULL, walk_object, &walk));
-	if (walk.count == 0)
+	if (walk.files.count == 0)
 	{
 		lnc_fail(ctx, LNC_NOT_FOUND, "no version of a dataset found at \"%s\"", lnc_store_uri(store));
 		lnc_detail(ctx, "Folder \"%s\" holds no manifest.", folder);
 		return LNC_NOT_FOUND;
 	}
-	*out = walk.files[0];
+	walk_end(&walk);
+	*out = walk.files.items[0];
 	return LNC_OK;
 }
 
@@ -254,11 +346,11 @@ lnc_versions_find(LncContext *ctx, LncArena *arena, LncStore *store, const char 
 		LNC_TRY(lnc_store_list(ctx, store, folder, false, before, search_object, &search));
 		if (search.found)
 		{
-			out->version = version;
-			out->naming = namings[i];
-			out->key = key;
-			out->size = search.size;
-			out->modified_ms = search.modified_ms;
+			*out = (LncVersionFile){.version = version,
+									.naming = namings[i],
+									.key = key,
+									.size = search.size,
+									.modified_ms = search.modified_ms};
 			return LNC_OK;
 		}
 	}
@@ -266,4 +358,20 @@ lnc_versions_find(LncContext *ctx, LncArena *arena, LncStore *store, const char 
 			 lnc_store_uri(store));
 	lnc_detail(ctx, "Folder \"%s\" holds no manifest of that version.", folder);
 	return LNC_NOT_FOUND;
+}
+
+LncCode
+lnc_versions_intended(LncContext *ctx, LncArena *arena, LncStore *store, const char *folder, uint64_t version,
+					  LncNaming naming, bool *out)
+{
+	Walk walk = {
+		.arena = arena, .folder_length = strlen(folder), .ordered = lnc_store_ordered(store), .newest_only = true};
+	char *before;
+
+	LNC_TRY(key_with_suffix(ctx, arena, folder, version, naming, ".", &before));
+	walk.after = version - 1;
+	LNC_TRY(lnc_store_list(ctx, store, folder, false, before, walk_object, &walk));
+	walk_end(&walk);
+	*out = walk.intents.count > 0 && walk.intents.items[0].version == version;
+	return LNC_OK;
 }

@@ -24,7 +24,17 @@ typedef struct LncVersionFile
 	const char *key; /* relative to the store: "<dir>/<name>" */
 	uint64_t size;
 	int64_t modified_ms; /* of the file, Unix epoch */
+	bool intended;       /* an intent for this version lies beside it */
 } LncVersionFile;
+
+/* What a folder of manifests holds. Both ascending by version. */
+typedef struct LncVersionList
+{
+	size_t nfiles;
+	LncVersionFile *files;
+	size_t nintents;
+	LncVersionFile *intents; /* naming and intended are not set */
+} LncVersionList;
 
 /* The folder of a branch's manifests: "_versions" for main (branch NULL, "" or "main"), else "tree/<branch>/_versions". */
 extern LncCode lnc_versions_folder(LncContext *ctx, LncArena *arena, const char *branch, char **out) LNC_MUST_CHECK;
@@ -32,6 +42,14 @@ extern LncCode lnc_versions_folder(LncContext *ctx, LncArena *arena, const char 
 /* The final key of a version in that folder. */
 extern LncCode lnc_versions_key(LncContext *ctx, LncArena *arena, const char *folder, uint64_t version,
 								LncNaming naming, char **out) LNC_MUST_CHECK;
+
+/*
+ * The key of an intent: the catalog's note that a version is part of a transaction that is not yet committed. Its name,
+ * "<digits as in the manifest's name>.<tag>.intent", sorts before the manifest's, so that whoever lists in order meets it
+ * first; clients pass over it. tag: 16 hex digits that tell transactions apart.
+ */
+extern LncCode lnc_versions_intent_key(LncContext *ctx, LncArena *arena, const char *folder, uint64_t version,
+									   LncNaming naming, uint64_t tag, char **out) LNC_MUST_CHECK;
 
 /*
  * What a file name (without folder) in the history is. False for staged files, detached versions, the hint and
@@ -46,12 +64,20 @@ extern bool lnc_versions_parse_name(const char *name, uint64_t *version, LncNami
 extern LncCode lnc_versions_list(LncContext *ctx, LncArena *arena, LncStore *store, const char *folder,
 								 uint64_t after, size_t *count, LncVersionFile **out) LNC_MUST_CHECK;
 
+/* The same, with the intents for versions greater than after. */
+extern LncCode lnc_versions_list_all(LncContext *ctx, LncArena *arena, LncStore *store, const char *folder,
+									 uint64_t after, LncVersionList *out) LNC_MUST_CHECK;
+
 /* The newest version in the folder with a bounded number of requests; LNC_NOT_FOUND when there is none. */
 extern LncCode lnc_versions_latest(LncContext *ctx, LncArena *arena, LncStore *store, const char *folder,
 								   LncVersionFile *out) LNC_MUST_CHECK;
 
-/* The file of one version, under either naming; LNC_NOT_FOUND when it is gone or was never written. */
+/* The file of one version, under either naming, intended not set; LNC_NOT_FOUND when it is gone or was never written. */
 extern LncCode lnc_versions_find(LncContext *ctx, LncArena *arena, LncStore *store, const char *folder,
 								 uint64_t version, LncVersionFile *out) LNC_MUST_CHECK;
+
+/* Does an intent for the version lie in the folder? naming: the one of its manifest. */
+extern LncCode lnc_versions_intended(LncContext *ctx, LncArena *arena, LncStore *store, const char *folder,
+									 uint64_t version, LncNaming naming, bool *out) LNC_MUST_CHECK;
 
 #endif

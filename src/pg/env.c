@@ -22,18 +22,20 @@ typedef struct LanceLibraryState
 	LanceLibrary public;
 	LncEnv env;
 	MemoryContext memory; /* child of parent that holds this struct and all blocks */
+	int64_t ends_at_ms;   /* by lnc_now_ms(); 0: no limit */
 	MemoryContextCallback callback;
 } LanceLibraryState;
 
 static void *
 env_alloc(void *state, size_t size)
 {
+	LanceLibraryState *library = state;
 	char *raw;
 	char *aligned;
 
 	if (size > MaxAllocHugeSize - 2 * LANCE_ALIGNMENT)
 		return NULL;
-	raw = MemoryContextAllocExtended((MemoryContext)state, size + 2 * LANCE_ALIGNMENT,
+	raw = MemoryContextAllocExtended(library->memory, size + 2 * LANCE_ALIGNMENT,
 									 MCXT_ALLOC_HUGE | MCXT_ALLOC_NO_OOM);
 	if (raw == NULL)
 		return NULL;
@@ -51,6 +53,10 @@ env_release(void *state, void *ptr)
 static bool
 env_interrupted(void *state)
 {
+	const LanceLibraryState *library = state;
+
+	if (library->ends_at_ms != 0)
+		return QueryCancelPending || ProcDiePending || lnc_now_ms() >= library->ends_at_ms;
 	return InterruptPending && (QueryCancelPending || ProcDiePending) && InterruptHoldoffCount == 0;
 }
 
@@ -117,7 +123,7 @@ lance_library_create(MemoryContext parent)
 		.release = env_release,
 		.interrupted = env_interrupted,
 		.wait = env_wait,
-		.state = memory,
+		.state = state,
 	};
 	lnc_context_init(&state->public.ctx, &state->env);
 	state->public.arena = lnc_arena_create(&state->env);
@@ -127,6 +133,12 @@ lance_library_create(MemoryContext parent)
 	state->callback.arg = state;
 	MemoryContextRegisterResetCallback(memory, &state->callback);
 	return &state->public;
+}
+
+void
+lance_library_limit(LanceLibrary *library, int ms)
+{
+	((LanceLibraryState *)library)->ends_at_ms = lnc_now_ms() + ms;
 }
 
 void

@@ -21,6 +21,12 @@ typedef struct LanceLibrary
 
 extern LanceLibrary *lance_library_create(MemoryContext parent);
 
+/*
+ * For work at the end of a transaction, where the server holds interrupts back: from now on the library's calls are
+ * interrupted when ms milliseconds have passed, and by a cancel or termination at once.
+ */
+extern void lance_library_limit(LanceLibrary *library, int ms);
+
 /* Free it ahead of its parent. */
 extern void lance_library_destroy(LanceLibrary *library);
 
