@@ -86,7 +86,7 @@ is_covered(LanceLibrary *lib, LncStore *store, const LncVersionFile *file, const
 		if (code == LNC_NOT_FOUND)
 			continue;
 		lance_check(ctx, code);
-		if (note.size == strlen(digest) && memcmp(note.data, digest, note.size) == 0)
+		if (note.size >= strlen(digest) && memcmp(note.data, digest, strlen(digest)) == 0)
 			return true;
 	}
 	return false;
