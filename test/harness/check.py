@@ -43,13 +43,20 @@ environment:
                         as root /var/lib/lance_catalog
   LANCE_CATALOG_S3      "moto": use that S3 server even where versitygw is at hand
 Logs are kept in build/check.""", formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("suites", nargs="*", metavar="suite", help="run only these")
+    p.add_argument("suites", nargs="*", metavar="suite", help="run only these; tap/NAME is one file of test/t")
     p.add_argument("-k", "--keep", action="store_true", help="keep the clusters' folders for a look at them")
     a = p.parse_args()
+    names = a.suites or list(SUITES)
+    a.tap = {name + ".pl" for kind, _, name in (n.partition("/") for n in names) if kind == "tap" and name}
+    a.suites = {"tap" if n.startswith("tap/") else n for n in names}
+    if "tap" in names:
+        a.tap = set()
     for name in a.suites:
         if name not in SUITES:
             p.error("there is no suite \"%s\"; there are: %s" % (name, ", ".join(SUITES)))
-    a.suites = set(a.suites or SUITES)
+    for name in a.tap:
+        if not os.path.exists(os.path.join(ROOT, "test", "t", name)):
+            p.error("there is no file test/t/%s" % name)
     return a
 
 
@@ -143,7 +150,7 @@ def jobs_of(s, a):
     if "tap" in a.suites:
         folder = os.path.join(ROOT, "test", "t")
         for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
-            if name.endswith(".pl"):
+            if name.endswith(".pl") and (not a.tap or name in a.tap):
                 jobs.append(("tap/" + name[:-3], lambda r, n=name: suites.tap(s, r, n)))
     for name, fn in (("ubsan", suites.ubsan), ("static", suites.static), ("regress", suites.regress)):
         if name in a.suites:

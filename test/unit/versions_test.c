@@ -250,6 +250,62 @@ mixed_namings_are_refused(void **state)
 }
 
 static void
+put_intent(LncStore *store, uint64_t version, LncNaming naming, uint64_t tag)
+{
+	char *key;
+
+	OK(lnc_versions_intent_key(&ctx, arena, "_versions", version, naming, tag, &key));
+	put(store, key);
+}
+
+/* Versions 1 to 12; intents for 7 (two of them), 12, and 13, which has no manifest. */
+static void
+check_intents(LncStore *store, LncNaming naming)
+{
+	LncVersionList list;
+	LncVersionFile file;
+	bool intended;
+
+	for (uint64_t version = 1; version <= 12; version++)
+		put_version(store, version, naming);
+	put_intent(store, 13, naming, 1);
+	put_intent(store, 12, naming, UINT64_MAX);
+	put_intent(store, 7, naming, 0);
+	put_intent(store, 7, naming, UINT64_C(0xabcdef));
+	put_noise(store);
+	OK(lnc_versions_list_all(&ctx, arena, store, "_versions", 0, &list));
+	assert_int_equal(list.nfiles, 12);
+	for (uint64_t version = 1; version <= 12; version++)
+	{
+		assert_int_equal(list.files[version - 1].intended, version == 7 || version == 12);
+		OK(lnc_versions_intended(&ctx, arena, store, "_versions", version, naming, &intended));
+		assert_int_equal(intended, version == 7 || version == 12);
+	}
+	assert_int_equal(list.nintents, 4);
+	assert_int_equal(list.intents[0].version, 7);
+	assert_int_equal(list.intents[1].version, 7);
+	assert_int_equal(list.intents[2].version, 12);
+	assert_int_equal(list.intents[3].version, 13);
+	OK(lnc_versions_latest(&ctx, arena, store, "_versions", &file));
+	assert_int_equal(file.version, 12);
+	assert_true(file.intended);
+	OK(lnc_versions_list_all(&ctx, arena, store, "_versions", 10, &list));
+	assert_int_equal(list.nfiles, 2);
+	assert_int_equal(list.nintents, 2);
+	OK(lnc_versions_list_all(&ctx, arena, store, "_versions", 12, &list));
+	assert_int_equal(list.nfiles, 0);
+	assert_int_equal(list.nintents, 1);
+}
+
+static void
+intents_are_told(void **state)
+{
+	(void)state;
+	check_intents(memory_store(), LNC_NAMING_V2);
+	check_intents(memory_store(), LNC_NAMING_V1);
+}
+
+static void
 long_histories_need_few_requests(void **state)
 {
 	char folder[] = "/tmp/versions_test.XXXXXX";
@@ -293,6 +349,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(gaps_are_normal, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_history, setup, teardown),
 		cmocka_unit_test_setup_teardown(mixed_namings_are_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(intents_are_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(long_histories_need_few_requests, setup, teardown),
 	};
 
