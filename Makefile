@@ -36,7 +36,7 @@ DATA_built = $(BUILD)/lance_catalog--$(EXTVERSION).sql
 DATA = $(wildcard sql/lance_catalog--*--*.sql)
 REGRESS_OPTS = --inputdir=. --outputdir=$(BUILD)/regress
 REGRESS = setup namespaces tables versions transactions api_keys security grants cleanup
-REGRESS += fdw_options fdw_fixtures fdw_scan fdw_plan fdw_versions fdw_import fdw_encoding fdw_row_ids inspect fdw_types fdw_vector fdw_blobs
+REGRESS += fdw_options fdw_fixtures fdw_scan fdw_plan fdw_versions fdw_import fdw_encoding fdw_row_ids fdw_row_lookup inspect fdw_types fdw_vector fdw_blobs
 ISOLATION_OPTS = --inputdir=test --outputdir=$(BUILD)/isolation
 ISOLATION = declare_declare declare_drop drop_drop rename_rename create_version repeatable_read
 EXTRA_CLEAN = $(OBJS:.o=.d) $(addprefix $(BUILD)/,lance_inspect gen san unit deps/obj deps/san regress isolation check)

@@ -7,6 +7,7 @@
 #include "fdw/scan.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/ruleutils.h"
 
 static void
 explain_columns(ForeignScanState *node, ExplainState *es)
@@ -15,13 +16,31 @@ explain_columns(ForeignScanState *node, ExplainState *es)
 	List *names = NIL;
 	ListCell *lc;
 
-	foreach (lc, ((ForeignScan *)node->ss.ps.plan)->fdw_private)
+	foreach (lc, linitial_node(List, ((ForeignScan *)node->ss.ps.plan)->fdw_private))
 	{
 		AttrNumber attnum = (AttrNumber)lfirst_int(lc);
 
 		names = lappend(names, lance_column_name(relid, attnum, get_attname(relid, attnum, false)));
 	}
 	ExplainPropertyList("Lance Columns", names, es);
+}
+
+/* The condition whose rows are looked up: it is not among those that the server shows as filters. */
+static void
+explain_lookup(ForeignScanState *node, ExplainState *es)
+{
+	ForeignScan *plan = (ForeignScan *)node->ss.ps.plan;
+	List *by = lsecond_node(List, plan->fdw_private);
+	List *context;
+
+	if (by == NIL)
+		return;
+	context = set_deparse_context_plan(es->deparse_cxt, (Plan *)plan, NIL);
+	ExplainPropertyText("Lance Lookup", linitial_int(by) == LNC_TAKE_ROW_ID ? "by row id" : "by row address", es);
+	ExplainPropertyText("Lance Lookup Cond",
+						deparse_expression(linitial(plan->fdw_recheck_quals), context,
+										   list_length(es->rtable) > 1 || es->verbose, false),
+						es);
 }
 
 void
@@ -31,6 +50,7 @@ lanceExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	LanceSource *source = state->source;
 	LncScanStats stats = {0};
 
+	explain_lookup(node, es);
 	if (!es->verbose && !es->analyze)
 		return;
 	if (source == NULL)
@@ -43,11 +63,22 @@ lanceExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	}
 	if (!es->analyze)
 		return;
+	if (state->keys != NULL)
+		ExplainPropertyInteger("Lance Keys", NULL, (int64)state->nkeys, es);
+	if (state->take != NULL)
+	{
+		LncTakeStats taken;
+
+		lnc_take_stats(state->take, &taken);
+		stats.fragments = taken.fragments;
+		stats.rows = taken.rows;
+	}
 	if (state->scan != NULL)
 		lnc_scan_stats(state->scan, &stats);
 	ExplainPropertyInteger("Lance Fragments", NULL, (int64)stats.fragments, es);
 	ExplainPropertyInteger("Lance Rows", NULL, (int64)stats.rows, es);
-	ExplainPropertyInteger("Lance Rows Deleted", NULL, (int64)stats.rows_deleted, es);
+	if (state->keys == NULL)
+		ExplainPropertyInteger("Lance Rows Deleted", NULL, (int64)stats.rows_deleted, es);
 	ExplainPropertyInteger("Storage Requests", NULL, (int64)state->requests, es);
 	ExplainPropertyInteger("Storage Bytes", NULL, (int64)state->bytes_read, es);
 }

@@ -8,7 +8,9 @@
 
 #include "access/sysattr.h"
 #include "access/table.h"
+#include "fdw/row_key.h"
 #include "fdw/scan.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -16,6 +18,7 @@
 #include "optimizer/planmain.h"
 #include "optimizer/restrictinfo.h"
 #include "parser/parsetree.h"
+#include "pg/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
@@ -28,11 +31,20 @@
 /* Bytes taken for a value of unknown width, as the server itself assumes for unbounded types. */
 #define UNKNOWN_WIDTH 32
 
+/*
+ * Looking up rows, in units of a sequential page read: a piece of each column a row, and asking the store once more for
+ * every row of an outer relation.
+ */
+#define LOOKUP_PAGES 0.5
+#define LOOKUP_COLUMN_PAGES 0.25
+#define LOOKUP_AGAIN_PAGES 1.0
+
 /* Kept in RelOptInfo.fdw_private between the planner's callbacks. */
 typedef struct LancePlanState
 {
-	List *attnums; /* columns to read, numbers from 1 in ascending order */
-	double pages;  /* their share of the data files, in blocks */
+	List *attnums;   /* columns to read, numbers from 1 in ascending order */
+	double pages;    /* their share of the data files, in blocks */
+	uint32 *systems; /* by number of column: which system column it is, 0 for the dataset's own */
 } LancePlanState;
 
 static List *
@@ -99,6 +111,26 @@ set_widths(RelOptInfo *baserel, Oid relid, TupleDesc tupdesc, const LncDataset *
 	return sum;
 }
 
+/* Which columns of the table are system columns. */
+static uint32 *
+find_system_columns(Oid relid, TupleDesc tupdesc, const LncDataset *dataset)
+{
+	uint32 *systems = palloc0((tupdesc->natts + 1) * sizeof(*systems));
+
+	for (int i = 0; i < tupdesc->natts; i++)
+	{
+		Form_pg_attribute attr = TupleDescAttr(tupdesc, i);
+		char *name;
+
+		if (attr->attisdropped)
+			continue;
+		name = lance_column_name(relid, attr->attnum, NameStr(attr->attname));
+		if (lnc_dataset_field(dataset, pg_server_to_any(name, (int)strlen(name), PG_UTF8)) < 0)
+			systems[i + 1] = lnc_system_column(name);
+	}
+	return systems;
+}
+
 void
 lanceGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 {
@@ -109,6 +141,7 @@ lanceGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntablei
 	LancePlanState *state = palloc0(sizeof(*state));
 	double width;
 	double all_pages = 0;
+	LanceRowKey key;
 	bool exact;
 
 	state->attnums = needed_columns(baserel, RelationGetDescr(relation));
@@ -125,7 +158,67 @@ lanceGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntablei
 		state->pages = Min(state->pages, all_pages);
 	baserel->pages = (BlockNumber)Min(all_pages, (double)MaxBlockNumber);
 	set_baserel_size_estimates(root, baserel);
+	state->systems = find_system_columns(foreigntableid, RelationGetDescr(relation), source->dataset);
+	/* Ids are unique, which the planner doesn't know without statistics. */
+	if (lance_row_key_choose(root, baserel, state->systems, baserel->baserestrictinfo, &key))
+		baserel->rows = clamp_row_est(Min(baserel->rows, key.count));
 	table_close(relation, NoLock);
+}
+
+/* What a row costs the server: conditions, decoding. */
+static Cost
+row_cost(const RelOptInfo *baserel, const LancePlanState *state)
+{
+	return cpu_tuple_cost + baserel->baserestrictcost.per_tuple +
+		   list_length(state->attnums) * cpu_operator_cost * DECODE_COST_FACTOR;
+}
+
+/* A path that looks up the rows of a key. startup: what is to be paid before the first row. */
+static void
+add_lookup_path(PlannerInfo *root, RelOptInfo *baserel, const LanceRowKey *key, double rows, Cost startup,
+				Relids outer)
+{
+	LancePlanState *state = baserel->fdw_private;
+	double pages = LOOKUP_PAGES;
+	double found = Min(key->count, baserel->tuples);
+	ListCell *lc;
+	Cost total;
+
+	foreach (lc, state->attnums)
+	{
+		if (state->systems[lfirst_int(lc)] == 0)
+			pages += LOOKUP_COLUMN_PAGES;
+	}
+
+	startup += baserel->baserestrictcost.startup + baserel->reltarget->cost.startup;
+	total = startup + found * (pages * seq_page_cost + row_cost(baserel, state)) +
+			rows * baserel->reltarget->cost.per_tuple;
+	add_path(baserel, (Path *)create_foreignscan_path(root, baserel, NULL, rows, startup, total, NIL, outer, NULL,
+													  list_make1_int(true)));
+}
+
+/* Paths that look up rows by id or address: those that conditions name, and those that join clauses do. */
+static void
+add_lookup_paths(PlannerInfo *root, RelOptInfo *baserel)
+{
+	LancePlanState *state = baserel->fdw_private;
+	LanceRowKey key;
+	ListCell *lc;
+
+	if (lance_row_key_choose(root, baserel, state->systems, baserel->baserestrictinfo, &key))
+		add_lookup_path(root, baserel, &key, baserel->rows, STARTUP_PAGES * seq_page_cost, baserel->lateral_relids);
+	foreach (lc, lance_row_key_outer_rels(root, baserel, state->systems))
+	{
+		ParamPathInfo *info = get_baserel_parampathinfo(root, baserel, lfirst(lc));
+		List *clauses = list_concat_copy(info->ppi_clauses, baserel->baserestrictinfo);
+
+		if (!lance_row_key_choose(root, baserel, state->systems, clauses, &key))
+			continue;
+		/* All paths of these outer relations are to give as many rows; the first one is made here. */
+		info->ppi_rows = clamp_row_est(Min(info->ppi_rows, key.count));
+		add_lookup_path(root, baserel, &key, info->ppi_rows, LOOKUP_AGAIN_PAGES * seq_page_cost,
+						info->ppi_req_outer);
+	}
 }
 
 void
@@ -133,23 +226,40 @@ lanceGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 {
 	LancePlanState *state = baserel->fdw_private;
 	Cost startup = STARTUP_PAGES * seq_page_cost + baserel->baserestrictcost.startup;
-	Cost row = cpu_tuple_cost + baserel->baserestrictcost.per_tuple +
-			   list_length(state->attnums) * cpu_operator_cost * DECODE_COST_FACTOR;
-	Cost total = startup + state->pages * seq_page_cost + baserel->tuples * row + baserel->reltarget->cost.startup +
-				 baserel->rows * baserel->reltarget->cost.per_tuple;
+	Cost total = startup + state->pages * seq_page_cost + baserel->tuples * row_cost(baserel, state) +
+				 baserel->reltarget->cost.startup + baserel->rows * baserel->reltarget->cost.per_tuple;
 
 	add_path(baserel, (Path *)create_foreignscan_path(root, baserel, NULL, baserel->rows,
 													  startup + baserel->reltarget->cost.startup, total, NIL,
 													  baserel->lateral_relids, NULL, NIL));
+	if (lance_guc_row_lookup)
+		add_lookup_paths(root, baserel);
 }
 
-/* fdw_private of the plan is the integer list of the columns to read. */
+/*
+ * fdw_private of the plan is a list of two: the integer list of the columns to read, and the integer list of
+ * the LncTakeBy by which rows are looked up, empty for a scan. fdw_exprs then holds the keys, and fdw_recheck_quals the
+ * condition, which is not evaluated for the rows found.
+ */
 ForeignScan *
 lanceGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid, ForeignPath *best_path, List *tlist,
 					List *scan_clauses, Plan *outer_plan)
 {
 	LancePlanState *state = baserel->fdw_private;
+	List *by = NIL;
+	List *values = NIL;
+	List *recheck = NIL;
+	LanceRowKey key;
 
-	return make_foreignscan(tlist, extract_actual_clauses(scan_clauses, false), baserel->relid, NIL, state->attnums,
-							NIL, NIL, outer_plan);
+	if (best_path->fdw_private != NIL)
+	{
+		if (!lance_row_key_choose(root, baserel, state->systems, scan_clauses, &key))
+			ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("the condition that names rows is gone")));
+		by = list_make1_int(key.by);
+		values = list_make1(key.value);
+		recheck = list_make1(key.rinfo->clause);
+		scan_clauses = list_delete_ptr(list_copy(scan_clauses), key.rinfo);
+	}
+	return make_foreignscan(tlist, extract_actual_clauses(scan_clauses, false), baserel->relid, values,
+							list_make2(state->attnums, by), NIL, recheck, outer_plan);
 }

@@ -10,6 +10,7 @@
 #include "access/htup_details.h"
 #include "column/blob.h"
 #include "executor/executor.h"
+#include "fdw/row_key.h"
 #include "fdw/scan.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
@@ -114,14 +115,20 @@ lanceBeginForeignScan(ForeignScanState *node, int eflags)
 	state->userid = OidIsValid(rte->checkAsUser) ? rte->checkAsUser : GetUserId();
 	state->relation_name = pstrdup(RelationGetRelationName(relation));
 	state->system_columns = plan->fsSystemCol;
+	if (plan->fdw_exprs != NIL)
+	{
+		state->keys = ExecInitExpr(linitial(plan->fdw_exprs), &node->ss.ps);
+		state->by = linitial_int(lsecond_node(List, plan->fdw_private));
+	}
 	if ((eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0)
 		return;
 	state->source = lance_source_open(state->options, state->userid, estate);
-	lance_match_columns(relation, state->source->dataset, plan->fdw_private, &state->columns);
+	lance_match_columns(relation, state->source->dataset, linitial_node(List, plan->fdw_private), &state->columns);
 	state->total = lance_source_rows(state->source, &exact);
-	if (!exact)
+	if (!exact || state->keys != NULL)
 		state->total = -1;
 	state->memory = AllocSetContextCreate(estate->es_query_cxt, "lance scan", ALLOCSET_SMALL_SIZES);
+	state->turn = AllocSetContextCreate(state->memory, "lance row keys", ALLOCSET_SMALL_SIZES);
 	state->lib = lance_library_create(state->memory);
 }
 
@@ -168,19 +175,68 @@ start_scan(LanceScanState *state)
 				lnc_scan_open(&state->lib->ctx, state->lib->arena, state->source->dataset, &spec, &state->scan));
 }
 
+/* Evaluate the keys and have their rows looked up from now on. */
+static void
+start_lookup(LanceScanState *state, ExprContext *econtext)
+{
+	LncContext *ctx = &state->lib->ctx;
+	MemoryContext old;
+	uint64_t *keys;
+	size_t count;
+
+	if (state->take == NULL)
+	{
+		LncTakeSpec spec = {
+			.by = state->by,
+			.ncolumns = state->columns.nfields,
+			.columns = state->columns.fields,
+			.system_columns = state->columns.system,
+			.batch_rows = lance_batch_rows(state->source->dataset, &state->columns),
+		};
+
+		lance_check(ctx, lnc_take_open(ctx, state->lib->arena, state->source->dataset, &spec, &state->take));
+	}
+	MemoryContextReset(state->turn);
+	old = MemoryContextSwitchTo(state->turn);
+	keys = lance_row_key_evaluate(state->keys, econtext, &count);
+	MemoryContextSwitchTo(old);
+	lance_check(ctx, lnc_take_start(ctx, state->take, count, keys));
+	state->nkeys += count;
+	state->keys_current = true;
+}
+
+static const LncBatch *
+next_batch(LanceScanState *state, ExprContext *econtext)
+{
+	LncContext *ctx = &state->lib->ctx;
+	const LncBatch *batch;
+
+	if (state->keys != NULL)
+	{
+		const LncTaken *taken;
+
+		if (!state->keys_current)
+			start_lookup(state, econtext);
+		lance_check(ctx, lnc_take_next(ctx, state->take, &taken));
+		return taken != NULL ? &taken->batch : NULL;
+	}
+	if (state->scan == NULL)
+		start_scan(state);
+	lance_check(ctx, lnc_scan_next(ctx, state->scan, &batch));
+	return batch;
+}
+
 /* Several scans may read through one store: what it counts during our own calls is ours. */
 static void
-fetch_batch(LanceScanState *state)
+fetch_batch(LanceScanState *state, ExprContext *econtext)
 {
 	LncStoreStats before;
 	LncStoreStats after;
 
 	lnc_store_stats(state->source->dataset->store, &before);
-	if (state->scan == NULL)
-		start_scan(state);
 	state->row = 0;
 	state->batch = NULL;
-	lance_check(&state->lib->ctx, lnc_scan_next(&state->lib->ctx, state->scan, &state->batch));
+	state->batch = next_batch(state, econtext);
 	lnc_store_stats(state->source->dataset->store, &after);
 	state->requests += after.requests - before.requests;
 	state->bytes_read += after.bytes_read - before.bytes_read;
@@ -244,7 +300,7 @@ lanceIterateForeignScan(ForeignScanState *node)
 		if (state->produced == state->total)
 			state->finished = true;
 		else
-			fetch_batch(state);
+			fetch_batch(state, node->ss.ps.ps_ExprContext);
 	}
 	if (!state->finished)
 	{
@@ -263,6 +319,12 @@ lanceReScanForeignScan(ForeignScanState *node)
 {
 	LanceScanState *state = node->fdw_state;
 
+	/* Files and pages stay open; keys may have changed. */
+	if (state->keys != NULL)
+	{
+		state->keys_current = false;
+		state->batch = NULL;
+	}
 	if (state->scan != NULL && (state->batches > 1 || state->batch == NULL))
 	{
 		state->batch = NULL;

@@ -10,6 +10,7 @@
 #include "foreign/fdwapi.h"
 #include "pg/convert.h"
 #include "scan/scan.h"
+#include "scan/take.h"
 
 /* One column of the foreign table that is read. */
 typedef struct LanceScanColumn
@@ -50,7 +51,7 @@ typedef struct LanceScanState
 	LanceColumnSet columns;
 	MemoryContext memory; /* holds lib; deleted at the end of the scan */
 	LanceLibrary *lib;
-	LncScan *scan;         /* NULL until the first row is asked for */
+	LncScan *scan;         /* NULL until the first row is asked for, as is take */
 	const LncBatch *batch; /* the batch that rows are taken from; NULL: fetch one */
 	int64 row;             /* next row of the batch */
 	int64 batches;         /* fetched since the start or the last rewind */
@@ -58,7 +59,15 @@ typedef struct LanceScanState
 	double total;          /* rows that the manifest promises, -1 where it does not */
 	bool finished;
 	bool system_columns; /* a system column is asked for */
-	uint64 requests;     /* of this scan's own reads, over all its turns */
+
+	/* Rows looked up by id or address, in place of scan. */
+	ExprState *keys;    /* NULL: a scan */
+	bool keys_current;  /* they have been evaluated since the start or the last rescan */
+	MemoryContext turn; /* holds their values; reset when they are evaluated anew */
+	LncTakeBy by;
+	LncTake *take;
+	uint64 nkeys;    /* over all turns */
+	uint64 requests; /* of this scan's own reads, over all its turns */
 	uint64 bytes_read;
 } LanceScanState;
 

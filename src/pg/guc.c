@@ -14,6 +14,7 @@
 
 char *lance_guc_default_server;
 char *lance_guc_allowed_local_roots;
+bool lance_guc_row_lookup;
 int lance_guc_store_retries;
 int lance_guc_store_timeout;
 int lance_guc_store_connect_timeout;
@@ -70,6 +71,9 @@ define_storage(void)
 		"lance_catalog.default_server",
 		"Foreign server whose root new namespaces use when neither they nor a parent name one.", NULL,
 		&lance_guc_default_server, "", PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("lance_catalog.row_lookup",
+							 "Lets plans look up rows that are named by row id or row address.", NULL,
+							 &lance_guc_row_lookup, true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomIntVariable(
 		"lance_catalog.store_connect_timeout", "Time to wait for a connection to an object store.", NULL,
 		&lance_guc_store_connect_timeout, 5000, 100, 600000, PGC_USERSET, GUC_UNIT_MS, NULL, NULL, NULL);
