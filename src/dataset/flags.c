@@ -1,6 +1,6 @@
 /*
  * flags.c
- *	  Reader feature flags: which bits are understood.
+ *	  Feature flags: which bits are understood by those who read, and by those who write the next version.
  */
 #include "dataset/manifest.h"
 
@@ -16,6 +16,12 @@
 	 UINT64_C(1) << 5 | UINT64_C(1) << 7 | UINT64_C(1) << 8 | UINT64_C(1) << 10 | UINT64_C(1) << 15 | \
 	 UINT64_C(1) << 17)
 
+/*
+ * Bits that may be set where a new manifest is made from an older one: those a reader understands, but for the fragment
+ * reuse index and object metadata, which have rules of upkeep of their own.
+ */
+#define WRITER_BITS (READER_BITS & ~(UINT64_C(1) << 10 | UINT64_C(1) << 17))
+
 static const char *
 flag_meaning(int bit)
 {
@@ -25,6 +31,8 @@ flag_meaning(int bit)
 			return "data overlay files";
 		case 9:
 			return "fragment reuse with stable row ids";
+		case 10:
+			return "fragment reuse index";
 		case 11:
 			return "row ids in hidden columns";
 		case 12:
@@ -35,15 +43,16 @@ flag_meaning(int bit)
 			return "managed blobs";
 		case 16:
 			return "zone write seeds";
+		case 17:
+			return "object metadata";
 		default:
 			return NULL;
 	}
 }
 
-LncCode
-lnc_manifest_check_flags(LncContext *ctx, uint64_t reader_flags)
+static LncCode
+check_bits(LncContext *ctx, const char *kind, uint64_t unknown)
 {
-	uint64_t unknown = reader_flags & ~READER_BITS;
 	const char *meaning;
 	int bit;
 
@@ -52,6 +61,18 @@ lnc_manifest_check_flags(LncContext *ctx, uint64_t reader_flags)
 	bit = __builtin_ctzll(unknown);
 	meaning = flag_meaning(bit);
 	if (meaning != NULL)
-		return lnc_fail(ctx, LNC_UNSUPPORTED, "reader feature flag %d (%s) is not supported", bit, meaning);
-	return lnc_fail(ctx, LNC_UNSUPPORTED, "reader feature flag %d is not known", bit);
+		return lnc_fail(ctx, LNC_UNSUPPORTED, "%s feature flag %d (%s) is not supported", kind, bit, meaning);
+	return lnc_fail(ctx, LNC_UNSUPPORTED, "%s feature flag %d is not known", kind, bit);
+}
+
+LncCode
+lnc_manifest_check_flags(LncContext *ctx, uint64_t reader_flags)
+{
+	return check_bits(ctx, "reader", reader_flags & ~READER_BITS);
+}
+
+LncCode
+lnc_manifest_check_writer_flags(LncContext *ctx, uint64_t reader_flags, uint64_t writer_flags)
+{
+	return check_bits(ctx, "writer", (reader_flags | writer_flags) & ~WRITER_BITS);
 }

@@ -24,23 +24,14 @@ damaged(LncContext *ctx, const char *key, const char *why)
 	return LNC_CORRUPT;
 }
 
-LncCode
-lnc_manifest_read(LncContext *ctx, LncArena *arena, LncStore *store, const char *key, Lance__Table__Manifest **out)
+/* The tail of a manifest's file: where its message is. size is that of the file. */
+static LncCode
+read_tail(LncContext *ctx, const char *key, LncSlice tail, uint64_t size, uint64_t *position)
 {
-	LncSlice tail;
-	LncSlice body;
-	uint64_t size;
-	uint64_t position;
-	uint64_t start; /* of the tail inside the file */
-	const uint8_t *end;
-	const uint8_t *bytes;
-	ProtobufCMessage *message;
-	LncCode code;
+	const uint8_t *end = tail.data + tail.size;
 
-	LNC_TRY(lnc_store_read_tail(ctx, store, arena, key, FIRST_READ, &tail, &size));
 	if (tail.size < TAIL_SIZE + 4)
 		return damaged(ctx, key, "the file is too short");
-	end = tail.data + tail.size;
 	if (memcmp(end - 4, "LANC", 4) != 0)
 		return damaged(ctx, key, "the magic bytes at its end are missing");
 	if (lnc_le16(end - 8) != 0 || lnc_le16(end - 6) < 1 || lnc_le16(end - 6) > 2)
@@ -50,27 +41,27 @@ lnc_manifest_read(LncContext *ctx, LncArena *arena, LncStore *store, const char 
 		lnc_detail(ctx, "File \"%s\".", key);
 		return LNC_UNSUPPORTED;
 	}
-	position = lnc_le64(end - TAIL_SIZE);
-	if (!lnc_range_ok(position, 4, size - TAIL_SIZE))
+	*position = lnc_le64(end - TAIL_SIZE);
+	if (!lnc_range_ok(*position, 4, size - TAIL_SIZE))
 		return damaged(ctx, key, "the position of its message lies outside the file");
-	if (size - position > LARGEST_MANIFEST)
+	if (size - *position > LARGEST_MANIFEST)
 	{
-		lnc_fail(ctx, LNC_LIMIT, "manifest of %" PRIu64 " bytes is too large", size - position);
+		lnc_fail(ctx, LNC_LIMIT, "manifest of %" PRIu64 " bytes is too large", size - *position);
 		lnc_detail(ctx, "File \"%s\".", key);
 		return LNC_LIMIT;
 	}
-	start = size - tail.size;
-	if (position >= start)
-		bytes = tail.data + (position - start);
-	else
-	{
-		LncRange range = {.offset = position, .length = size - TAIL_SIZE - position};
+	return LNC_OK;
+}
 
-		LNC_TRY(lnc_store_read_ranges(ctx, store, arena, key, 1, &range, &bytes));
-	}
-	body.data = bytes + 4;
-	body.size = lnc_le32(bytes);
-	if (body.size != size - TAIL_SIZE - position - 4)
+/* bytes: what lies between the position and the tail. */
+static LncCode
+unpack_manifest(LncContext *ctx, LncArena *arena, const char *key, LncSlice bytes, Lance__Table__Manifest **out)
+{
+	ProtobufCMessage *message;
+	LncSlice body = {.data = bytes.data + 4, .size = bytes.size - 4};
+	LncCode code;
+
+	if (body.size != lnc_le32(bytes.data))
 		return damaged(ctx, key, "the length of its message does not fit the file");
 	code = lnc_proto_unpack(ctx, arena, &lance__table__manifest__descriptor, body, "manifest", &message);
 	if (code != LNC_OK)
@@ -79,6 +70,86 @@ lnc_manifest_read(LncContext *ctx, LncArena *arena, LncStore *store, const char 
 		return code;
 	}
 	*out = (Lance__Table__Manifest *)message;
+	return LNC_OK;
+}
+
+LncCode
+lnc_manifest_read(LncContext *ctx, LncArena *arena, LncStore *store, const char *key, Lance__Table__Manifest **out)
+{
+	LncSlice tail;
+	LncSlice bytes;
+	uint64_t size;
+	uint64_t position;
+	uint64_t start; /* of the tail inside the file */
+
+	LNC_TRY(lnc_store_read_tail(ctx, store, arena, key, FIRST_READ, &tail, &size));
+	LNC_TRY(read_tail(ctx, key, tail, size, &position));
+	start = size - tail.size;
+	bytes.size = (size_t)(size - TAIL_SIZE - position);
+	if (position >= start)
+		bytes.data = tail.data + (position - start);
+	else
+	{
+		LncRange range = {.offset = position, .length = bytes.size};
+
+		LNC_TRY(lnc_store_read_ranges(ctx, store, arena, key, 1, &range, &bytes.data));
+	}
+	return unpack_manifest(ctx, arena, key, bytes, out);
+}
+
+LncCode
+lnc_manifest_parse(LncContext *ctx, LncArena *arena, const char *key, LncSlice file, Lance__Table__Manifest **out)
+{
+	LncSlice bytes;
+	uint64_t position;
+
+	LNC_TRY(read_tail(ctx, key, file, file.size, &position));
+	bytes.data = file.data + position;
+	bytes.size = (size_t)(file.size - TAIL_SIZE - position);
+	return unpack_manifest(ctx, arena, key, bytes, out);
+}
+
+LncCode
+lnc_manifest_section(LncContext *ctx, const char *key, LncSlice file, uint64_t position, LncSlice *out)
+{
+	if (!lnc_range_ok(position, 4, file.size))
+		return damaged(ctx, key, "the position of a section lies outside the file");
+	out->data = file.data + position + 4;
+	out->size = lnc_le32(file.data + position);
+	if (!lnc_range_ok(position + 4, out->size, file.size))
+		return damaged(ctx, key, "a section reaches past the end of the file");
+	return LNC_OK;
+}
+
+LncCode
+lnc_manifest_read_section(LncContext *ctx, LncArena *arena, LncStore *store, const char *key, uint64_t position,
+						  LncSlice *out)
+{
+	LncRange range = {.offset = position};
+	const uint8_t *bytes;
+	uint64_t size;
+	uint64_t length;
+
+	LNC_TRY(lnc_store_size(ctx, store, key, &size));
+	if (!lnc_range_ok(position, 4, size))
+		return damaged(ctx, key, "the position of a section lies outside the file");
+	range.length = size - position < FIRST_READ ? size - position : FIRST_READ;
+	LNC_TRY(lnc_store_read_ranges(ctx, store, arena, key, 1, &range, &bytes));
+	length = lnc_le32(bytes);
+	if (!lnc_range_ok(position + 4, length, size))
+		return damaged(ctx, key, "a section reaches past the end of the file");
+	if (length > LARGEST_MANIFEST)
+	{
+		lnc_fail(ctx, LNC_LIMIT, "section of %" PRIu64 " bytes is too large", length);
+		lnc_detail(ctx, "File \"%s\".", key);
+		return LNC_LIMIT;
+	}
+	if (length > range.length - 4)
+	{
+		range.length = length + 4;
+		LNC_TRY(lnc_store_read_ranges(ctx, store, arena, key, 1, &range, &bytes));
+	}
+	*out = (LncSlice){.data = bytes + 4, .size = (size_t)length};
 	return LNC_OK;
 }
 

@@ -9,27 +9,30 @@
 /* The operation's number stands behind a version, a UUID and at most a tag. */
 #define HEAD_SIZE 4096
 
-static const struct
+typedef struct Operation
 {
 	uint32_t number;
 	const char *name;
-} operations[] = {
-	{100, "append"},
-	{101, "delete"},
-	{102, "overwrite"},
-	{103, "create index"},
-	{104, "rewrite"},
-	{105, "merge"},
-	{106, "restore"},
-	{107, "reserve fragments"},
-	{108, "update"},
-	{109, "project"},
-	{110, "update config"},
-	{111, "data replacement"},
-	{112, "update mem wal state"},
-	{113, "clone"},
-	{114, "update bases"},
-	{115, "data overlay"},
+	const char *message; /* as the format names it */
+} Operation;
+
+static const Operation operations[] = {
+	{100, "append", "Append"},
+	{101, "delete", "Delete"},
+	{102, "overwrite", "Overwrite"},
+	{103, "create index", "CreateIndex"},
+	{104, "rewrite", "Rewrite"},
+	{105, "merge", "Merge"},
+	{106, "restore", "Restore"},
+	{107, "reserve fragments", "ReserveFragments"},
+	{108, "update", "Update"},
+	{109, "project", "Project"},
+	{110, "update config", "UpdateConfig"},
+	{111, "data replacement", "DataReplacement"},
+	{112, "update mem wal state", "UpdateMemWalState"},
+	{113, "clone", "Clone"},
+	{114, "update bases", "UpdateBases"},
+	{115, "data overlay", "DataOverlay"},
 };
 
 /* A protobuf varint; false at the end of bytes. */
@@ -48,8 +51,8 @@ read_varint(LncSlice bytes, size_t *at, uint64_t *out)
 	return false;
 }
 
-const char *
-lnc_operation_name(LncSlice bytes)
+static const Operation *
+find_operation(LncSlice bytes)
 {
 	size_t at = 0;
 	uint64_t key;
@@ -60,7 +63,7 @@ lnc_operation_name(LncSlice bytes)
 		for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++)
 		{
 			if (key == ((uint64_t)operations[i].number << 3 | 2))
-				return operations[i].name;
+				return &operations[i];
 		}
 		if (!read_varint(bytes, &at, &length))
 			return NULL;
@@ -78,6 +81,22 @@ lnc_operation_name(LncSlice bytes)
 		}
 	}
 	return NULL;
+}
+
+const char *
+lnc_operation_name(LncSlice bytes)
+{
+	const Operation *operation = find_operation(bytes);
+
+	return operation != NULL ? operation->name : NULL;
+}
+
+const char *
+lnc_operation_message(LncSlice bytes)
+{
+	const Operation *operation = find_operation(bytes);
+
+	return operation != NULL ? operation->message : NULL;
 }
 
 /* The first bytes behind position of an object; a length stands before them when it is prefixed. */

@@ -23,4 +23,7 @@ extern LncCode lnc_operation_read(LncContext *ctx, LncArena *arena, LncStore *st
 /* The operation of a transaction message of which bytes are the first; NULL when they do not tell. */
 extern const char *lnc_operation_name(LncSlice bytes);
 
+/* The same in the format's own spelling, the name of the operation's message: "Append". */
+extern const char *lnc_operation_message(LncSlice bytes);
+
 #endif
