@@ -35,10 +35,32 @@ override with_llvm = no
 DATA_built = $(BUILD)/lance_catalog--$(EXTVERSION).sql
 DATA = $(wildcard sql/lance_catalog--*--*.sql)
 REGRESS_OPTS = --inputdir=. --outputdir=$(BUILD)/regress
-REGRESS = setup namespaces tables versions transactions api_keys security grants cleanup
-REGRESS += fdw_options fdw_fixtures fdw_scan fdw_plan fdw_versions fdw_import fdw_encoding fdw_row_ids fdw_row_lookup inspect fdw_types fdw_vector fdw_blobs
+# one test a line, in the order in which they run
+REGRESS = setup
+REGRESS += namespaces
+REGRESS += tables
+REGRESS += versions
+REGRESS += transactions
+REGRESS += batch
+REGRESS += api_keys
+REGRESS += security
+REGRESS += grants
+REGRESS += cleanup
+REGRESS += fdw_options
+REGRESS += fdw_fixtures
+REGRESS += fdw_scan
+REGRESS += fdw_plan
+REGRESS += fdw_versions
+REGRESS += fdw_import
+REGRESS += fdw_encoding
+REGRESS += fdw_row_ids
+REGRESS += fdw_row_lookup
+REGRESS += inspect
+REGRESS += fdw_types
+REGRESS += fdw_vector
+REGRESS += fdw_blobs
 ISOLATION_OPTS = --inputdir=test --outputdir=$(BUILD)/isolation
-ISOLATION = declare_declare declare_drop drop_drop rename_rename create_version repeatable_read
+ISOLATION = declare_declare declare_drop drop_drop rename_rename create_version repeatable_read notify
 EXTRA_CLEAN = $(OBJS:.o=.d) $(addprefix $(BUILD)/,lance_inspect gen san unit deps/obj deps/san regress isolation check)
 
 OBJS = $(LIB_SOURCES:.c=.o) $(PROTO_SOURCES:.c=.o) $(SERVER_SOURCES:.c=.o) $(NANOARROW_OBJS)

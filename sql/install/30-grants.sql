@@ -9,7 +9,8 @@ DECLARE
 		'lance_dataset_fragments', 'lance_dataset_columns', 'lance_dataset_pages'];
 	writing CONSTANT text[] := ARRAY['lance_create_namespace', 'lance_drop_namespace', 'lance_declare_table',
 		'lance_register_table', 'lance_rename_table', 'lance_deregister_table', 'lance_drop_table',
-		'lance_create_table_version', 'lance_delete_table_versions'];
+		'lance_create_table_version', 'lance_delete_table_versions', 'lance_create_table_versions',
+		'lance_commit_tables'];
 	names text[];
 	f regprocedure;
 BEGIN

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/announce.h"
 #include "catalog/cleanup.h"
 #include "catalog/commit.h"
 #include "catalog/intent.h"
@@ -13,6 +14,9 @@
 #include "pg/report.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
+
+/* Of versions that are adopted at once, listeners are told of so many, the newest. */
+#define MAX_ANNOUNCED 1000
 
 bool
 lance_commit_is_pending(int64 table_id, const char *branch, int64 version)
@@ -82,6 +86,8 @@ lance_commit_adopt(LanceHistory *history, LncNaming *naming)
 		n++;
 	}
 	lance_version_adopt(history->table->table_id, history->branch, n, rows);
+	for (int i = Max(n - MAX_ANNOUNCED, 0); i < n; i++)
+		lance_announce_version(history->table, history->branch, rows[i].version);
 	*naming = list.files[list.nfiles - 1].naming;
 
 	/* What this transaction has pending is on record, but not in the store. */
@@ -244,5 +250,6 @@ lance_commit_version(LanceHistory *history, const LanceCommitRequest *request, L
 	if (p->staged_key != NULL)
 		lance_cleanup_queue_object(history->table, p->staged_key);
 	lance_publish_add(p);
+	lance_announce_version(history->table, history->branch, p->version);
 	item_of_pending(p, request, item);
 }

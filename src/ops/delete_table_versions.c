@@ -85,6 +85,7 @@ lance_op_delete_table_versions(const LanceDeleteTableVersionsRequest *request,
 {
 	LanceHistory history;
 	LanceHistoryItem *items;
+	LanceVersionRow *newest;
 	LncNaming naming = LNC_NAMING_V2;
 	int64 *versions;
 	int nversions = 0;
@@ -99,8 +100,13 @@ lance_op_delete_table_versions(const LanceDeleteTableVersionsRequest *request,
 	if (n == 0 && history.branch[0] != '\0')
 		lance_branch_missing(&history, &request->id);
 	versions = palloc((n + 1) * sizeof(int64));
-	for (int i = 0; i < n - 1; i++)
+
+	/* What stays may be a version that this transaction has yet to write. */
+	newest = lance_version_row_newest(history.table->table_id, history.branch);
+	for (int i = 0; i < n; i++)
 	{
+		if (i == n - 1 && (newest == NULL || (uint64)newest->version <= items[i].version))
+			break;
 		if (in_ranges(&request->ranges, (int64)items[i].version))
 			versions[nversions++] = (int64)items[i].version;
 	}

@@ -4,18 +4,13 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
-#include "catalog/dependency.h"
-#include "catalog/pg_proc.h"
 #include "commands/extension.h"
 #include "miscadmin.h"
 #include "ops/api_key.h"
 #include "pg/guc.h"
+#include "pg/privilege.h"
 #include "rest/auth.h"
 #include "utils/acl.h"
-#include "utils/builtins.h"
-#include "utils/catcache.h"
-#include "utils/syscache.h"
 
 #define EXTENSION_NAME "lance_catalog"
 
@@ -55,28 +50,19 @@ lance_rest_authenticate(const LanceRestRequest *request)
 }
 
 void
-lance_rest_authorize(const LanceRoute *route, Oid role, Oid extension)
+lance_rest_authorize(const LanceRoute *route, Oid role)
 {
-	/* the function is overloaded; any form that the role may call lets it call the operation */
-	CatCList *candidates = SearchSysCacheList1(PROCNAMEARGSNSP, CStringGetDatum(route->function));
-	bool exists = false;
-	bool allowed = false;
-
-	for (int i = 0; i < candidates->n_members && !allowed; i++)
+	switch (lance_may_execute(route->function, role))
 	{
-		Oid function = ((Form_pg_proc)GETSTRUCT(&candidates->members[i]->tuple))->oid;
-
-		if (getExtensionOfObject(ProcedureRelationId, function) != extension)
-			continue;
-		exists = true;
-		allowed = pg_proc_aclcheck(function, role, ACL_EXECUTE) == ACLCHECK_OK;
+		case LANCE_EXECUTE_ALLOWED:
+			return;
+		case LANCE_EXECUTE_DENIED:
+			ereport(ERROR, (lance_errcode(LANCE_PERMISSION_DENIED),
+							errmsg("permission denied for operation %s", route->operation)));
+			return;
+		case LANCE_EXECUTE_NO_FUNCTION:
+			ereport(ERROR, (lance_errcode(LANCE_UNSUPPORTED),
+							errmsg("operation %s is not part of the installed extension", route->operation),
+							errhint("Run ALTER EXTENSION %s UPDATE.", EXTENSION_NAME)));
 	}
-	ReleaseSysCacheList(candidates);
-	if (!exists)
-		ereport(ERROR, (lance_errcode(LANCE_UNSUPPORTED),
-						errmsg("operation %s is not part of the installed extension", route->operation),
-						errhint("Run ALTER EXTENSION %s UPDATE.", EXTENSION_NAME)));
-	if (!allowed)
-		ereport(ERROR, (lance_errcode(LANCE_PERMISSION_DENIED),
-						errmsg("permission denied for operation %s", route->operation)));
 }

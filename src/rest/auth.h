@@ -20,6 +20,6 @@ extern Oid lance_rest_authenticate(const LanceRestRequest *request);
  * Throws PermissionDenied unless role may execute the SQL function of the route, which is how administrators decide who
  * may call an operation at all. What the role may do with which object is the operation's own check.
  */
-extern void lance_rest_authorize(const LanceRoute *route, Oid role, Oid extension);
+extern void lance_rest_authorize(const LanceRoute *route, Oid role);
 
 #endif

@@ -103,6 +103,43 @@ json_ranges(LanceLibrary *library, const LncJson *value, const char *what, Lance
 	}
 }
 
+static void decode_members(LanceLibrary *library, const LanceMessage *message, const LncJson *json, void *object);
+
+static void
+check_object(const char *what, const LncJson *value)
+{
+	if (lnc_json_kind(value) != LNC_JSON_OBJECT)
+		wrong_kind(what, value, "an object");
+}
+
+static void *
+json_object(LanceLibrary *library, const LanceMessage *message, const LncJson *value, const char *what)
+{
+	void *object = palloc0(message->size);
+
+	check_object(what, value);
+	decode_members(library, message, value, object);
+	return object;
+}
+
+static void
+json_list(LanceLibrary *library, const LanceMessage *message, const LncJson *value, const char *what,
+		  LanceObjectList *list)
+{
+	if (lnc_json_kind(value) != LNC_JSON_ARRAY)
+		wrong_kind(what, value, "a list of objects");
+	list->given = true;
+	list->items = MemoryContextAllocHuge(CurrentMemoryContext, message->size * ((Size)lnc_json_count(value) + 1));
+	LNC_JSON_EACH(element, value)
+	{
+		void *object = (char *)list->items + message->size * (Size)list->count++;
+
+		check_object(psprintf("element of %s", what), element);
+		memset(object, 0, message->size);
+		decode_members(library, message, element, object);
+	}
+}
+
 static void
 set_int(const LanceField *field, void *object, int64 value)
 {
@@ -139,8 +176,27 @@ decode_json(LanceLibrary *library, const LanceField *field, const LncJson *value
 		case LANCE_FIELD_RANGES:
 			json_ranges(library, value, what, MEMBER(object, field, LanceVersionRanges));
 			return;
+		case LANCE_FIELD_LIST:
+			json_list(library, field->message, value, what, MEMBER(object, field, LanceObjectList));
+			return;
+		case LANCE_FIELD_OBJECT:
+			*MEMBER(object, field, void *) = json_object(library, field->message, value, what);
+			return;
 		default:
 			elog(ERROR, "field \"%s\" cannot stand in a request body", field->name);
+	}
+}
+
+/* The members of a JSON object that the message knows; the struct is zero before. */
+static void
+decode_members(LanceLibrary *library, const LanceMessage *message, const LncJson *json, void *object)
+{
+	for (const LanceField *field = message->fields; field->name != NULL; field++)
+	{
+		const LncJson *member = field->sources & LANCE_FROM_BODY ? lnc_json_member(json, field->name) : NULL;
+
+		if (member != NULL)
+			decode_json(library, field, member, object);
 	}
 }
 
@@ -229,13 +285,11 @@ lance_rest_decode(const LanceRestRequest *request, LanceLibrary *library)
 	const LncJson *body = parse_body(request, library);
 	void *object = palloc0(message->size);
 
+	decode_members(library, message, body, object);
 	for (const LanceField *field = message->fields; field->name != NULL; field++)
 	{
-		const LncJson *member = field->sources & LANCE_FROM_BODY ? lnc_json_member(body, field->name) : NULL;
 		const char *parameter = field->sources & LANCE_FROM_QUERY ? lance_rest_query(request, field->name) : NULL;
 
-		if (member != NULL)
-			decode_json(library, field, member, object);
 		if (parameter != NULL)
 			decode_query(field, parameter, object);
 		if (field->sources & LANCE_FROM_PATH)

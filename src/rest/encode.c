@@ -96,6 +96,18 @@ put_stats(LncJsonWriter *w, const char *name, const LanceOptionalInt *deleted_ro
 	lnc_jw_end_object(w);
 }
 
+static void write_object(LncJsonWriter *w, const LanceMessage *message, const void *object);
+
+static void
+put_list(LncJsonWriter *w, const LanceField *field, const LanceObjectList *list)
+{
+	lnc_jw_key(w, field->name);
+	lnc_jw_begin_array(w);
+	for (int i = 0; i < list->count; i++)
+		write_object(w, field->message, (const char *)list->items + field->message->size * (Size)i);
+	lnc_jw_end_array(w);
+}
+
 static void
 put_field(LncJsonWriter *w, const LanceField *field, const void *response)
 {
@@ -145,6 +157,16 @@ put_field(LncJsonWriter *w, const LanceField *field, const void *response)
 				lnc_jw_raw(w, text, strlen(text));
 			}
 			return;
+		case LANCE_FIELD_LIST:
+			put_list(w, field, MEMBER(response, field, LanceObjectList));
+			return;
+		case LANCE_FIELD_OBJECT:
+			if (*MEMBER(response, field, void *) != NULL)
+			{
+				lnc_jw_key(w, field->name);
+				write_object(w, field->message, *MEMBER(response, field, void *));
+			}
+			return;
 		case LANCE_FIELD_STATS:
 			put_stats(w, field->name, MEMBER(response, field, LanceOptionalInt),
 					  MEMBER(response, field, LanceOptionalInt) + 1);
@@ -152,6 +174,18 @@ put_field(LncJsonWriter *w, const LanceField *field, const void *response)
 		default:
 			elog(ERROR, "field \"%s\" cannot stand in a response", field->name);
 	}
+}
+
+static void
+write_object(LncJsonWriter *w, const LanceMessage *message, const void *object)
+{
+	lnc_jw_begin_object(w);
+	if (message != NULL)
+	{
+		for (const LanceField *field = message->fields; field->name != NULL; field++)
+			put_field(w, field, object);
+	}
+	lnc_jw_end_object(w);
 }
 
 void
@@ -162,13 +196,7 @@ lance_rest_encode(const LanceMessage *message, const void *response, LanceLibrar
 	LncSlice text;
 
 	lance_check(ctx, lnc_jw_create(ctx, library->arena, MAX_RESPONSE_SIZE, &w));
-	lnc_jw_begin_object(w);
-	if (message != NULL)
-	{
-		for (const LanceField *field = message->fields; field->name != NULL; field++)
-			put_field(w, field, response);
-	}
-	lnc_jw_end_object(w);
+	write_object(w, message, response);
 	lance_check(ctx, lnc_jw_finish(w, &text));
 	*reply = (LanceRestReply){.status = 200, .body = (char *)text.data, .size = text.size};
 }

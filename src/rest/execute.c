@@ -36,17 +36,18 @@ static void
 operation_step(LanceRestRequest *request, LanceRestReply *reply)
 {
 	const LanceRoute *route = request->route;
-	Oid extension = lance_rest_extension();
-	Oid role = lance_rest_authenticate(request);
+	Oid role;
 	int settings;
 	LanceLibrary *library;
 	void *input;
 	void *output = NULL;
 
+	(void)lance_rest_extension();
+	role = lance_rest_authenticate(request);
 	if (route->function == NULL)
 		ereport(ERROR,
 				(lance_errcode(LANCE_UNSUPPORTED), errmsg("operation %s is not supported", route->operation)));
-	lance_rest_authorize(route, role, extension);
+	lance_rest_authorize(route, role);
 
 	/*
 	 * From here on the role's privileges decide, also in deferred triggers at commit. The flag keeps code that

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "ops/batch.h"
 #include "ops/namespace.h"
 #include "ops/table.h"
 #include "ops/version.h"
@@ -15,13 +16,17 @@
 #define NOWHERE 0
 
 /* A field of the struct STRUCT; the member has the wire's name unless said otherwise. */
-#define FIELD(name, kind, sources)                                 \
-	{                                                              \
-#name, LANCE_FIELD_##kind, offsetof(STRUCT, name), sources \
+#define FIELD(name, kind, sources)                                       \
+	{                                                                    \
+#name, LANCE_FIELD_##kind, offsetof(STRUCT, name), sources, NULL \
 	}
-#define FIELD_AS(name, kind, member)                                 \
-	{                                                                \
-#name, LANCE_FIELD_##kind, offsetof(STRUCT, member), NOWHERE \
+#define FIELD_AS(name, kind, member)                                       \
+	{                                                                      \
+#name, LANCE_FIELD_##kind, offsetof(STRUCT, member), NOWHERE, NULL \
+	}
+#define FIELD_OF(name, kind, sources, of)                                               \
+	{                                                                                   \
+#name, LANCE_FIELD_##kind, offsetof(STRUCT, name), sources, &lance_message_##of \
 	}
 #define OUT(name, kind) FIELD(name, kind, NOWHERE)
 #define END_OF_FIELDS \
@@ -188,6 +193,35 @@ static const LanceField delete_table_versions_request_fields[] = {
 REQUEST(delete_table_versions);
 #undef STRUCT
 
+#define STRUCT LanceBatchCreateTableVersionsRequest
+StaticAssertDecl(sizeof(((STRUCT *)0)->entries) == sizeof(LanceObjectList), "entries is a list of objects");
+static const LanceField batch_create_table_versions_request_fields[] = {
+	FIELD_OF(entries, LIST, BODY, create_table_version_request),
+	END_OF_FIELDS,
+};
+REQUEST(batch_create_table_versions);
+#undef STRUCT
+
+#define STRUCT LanceCommitTableOperation
+static const LanceField commit_table_operation_fields[] = {
+	FIELD_OF(declare_table, OBJECT, BODY, declare_table_request),
+	FIELD_OF(create_table_version, OBJECT, BODY, create_table_version_request),
+	FIELD_OF(delete_table_versions, OBJECT, BODY, delete_table_versions_request),
+	FIELD_OF(deregister_table, OBJECT, BODY, id_request),
+	END_OF_FIELDS,
+};
+static const LanceMessage lance_message_commit_table_operation = {sizeof(STRUCT), commit_table_operation_fields};
+#undef STRUCT
+
+#define STRUCT LanceBatchCommitTablesRequest
+StaticAssertDecl(sizeof(((STRUCT *)0)->operations) == sizeof(LanceObjectList), "operations is a list of objects");
+static const LanceField batch_commit_tables_request_fields[] = {
+	FIELD_OF(operations, LIST, BODY, commit_table_operation),
+	END_OF_FIELDS,
+};
+REQUEST(batch_commit_tables);
+#undef STRUCT
+
 /* ---- responses */
 
 /* Create, describe and drop of a namespace answer alike. */
@@ -315,4 +349,32 @@ static const LanceField delete_table_versions_response_fields[] = {
 	END_OF_FIELDS,
 };
 RESPONSE(delete_table_versions);
+#undef STRUCT
+
+#define STRUCT LanceBatchCreateTableVersionsResponse
+static const LanceField batch_create_table_versions_response_fields[] = {
+	OUT(versions, VERSIONS),
+	END_OF_FIELDS,
+};
+RESPONSE(batch_create_table_versions);
+#undef STRUCT
+
+#define STRUCT LanceCommitTableResult
+static const LanceField commit_table_result_fields[] = {
+	FIELD_OF(declare_table, OBJECT, NOWHERE, declare_table_response),
+	FIELD_OF(create_table_version, OBJECT, NOWHERE, create_table_version_response),
+	FIELD_OF(delete_table_versions, OBJECT, NOWHERE, delete_table_versions_response),
+	FIELD_OF(deregister_table, OBJECT, NOWHERE, deregister_table_response),
+	END_OF_FIELDS,
+};
+static const LanceMessage lance_message_commit_table_result = {sizeof(STRUCT), commit_table_result_fields};
+#undef STRUCT
+
+#define STRUCT LanceBatchCommitTablesResponse
+StaticAssertDecl(sizeof(((STRUCT *)0)->results) == sizeof(LanceObjectList), "results is a list of objects");
+static const LanceField batch_commit_tables_response_fields[] = {
+	FIELD_OF(results, LIST, NOWHERE, commit_table_result),
+	END_OF_FIELDS,
+};
+RESPONSE(batch_commit_tables);
 #undef STRUCT

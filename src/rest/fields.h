@@ -37,4 +37,9 @@ extern const LanceMessage lance_message_list_table_versions_response;
 extern const LanceMessage lance_message_describe_table_version_response;
 extern const LanceMessage lance_message_delete_table_versions_response;
 
+extern const LanceMessage lance_message_batch_create_table_versions_request;
+extern const LanceMessage lance_message_batch_commit_tables_request;
+extern const LanceMessage lance_message_batch_create_table_versions_response;
+extern const LanceMessage lance_message_batch_commit_tables_response;
+
 #endif

@@ -6,6 +6,7 @@
  */
 #include "postgres.h"
 
+#include "ops/batch.h"
 #include "ops/namespace.h"
 #include "ops/table.h"
 #include "ops/version.h"
@@ -45,6 +46,8 @@ RUN(create_table_version, LanceCreateTableVersionRequest, LanceCreateTableVersio
 RUN(list_table_versions, LanceListTableVersionsRequest, LanceListTableVersionsResponse)
 RUN(describe_table_version, LanceDescribeTableVersionRequest, LanceDescribeTableVersionResponse)
 RUN(delete_table_versions, LanceDeleteTableVersionsRequest, LanceDeleteTableVersionsResponse)
+RUN(create_table_versions, LanceBatchCreateTableVersionsRequest, LanceBatchCreateTableVersionsResponse)
+RUN(commit_tables, LanceBatchCommitTablesRequest, LanceBatchCommitTablesResponse)
 
 #define NONE LANCE_BODY_NONE
 #define JSON LANCE_BODY_JSON
@@ -105,8 +108,12 @@ const LanceRoute lance_rest_routes[] = {
 		   describe_table_version_request, ANSWER(describe_table_version_response), REPEATABLE),
 	SERVED("BatchDeleteTableVersions", "POST", "/v1/table/{id}/version/delete", JSON, delete_table_versions,
 		   delete_table_versions_request, ANSWER(delete_table_versions_response), ONCE),
-	REFUSED("BatchCreateTableVersions", "POST", "/v1/table/version/batch-create", JSON),
-	REFUSED("BatchCommitTables", "POST", "/v1/table/batch-commit", JSON),
+
+	/* several tables */
+	SERVED("BatchCreateTableVersions", "POST", "/v1/table/version/batch-create", JSON, create_table_versions,
+		   batch_create_table_versions_request, ANSWER(batch_create_table_versions_response), REPEATABLE),
+	SERVED("BatchCommitTables", "POST", "/v1/table/batch-commit", JSON, commit_tables, batch_commit_tables_request,
+		   ANSWER(batch_commit_tables_response), REPEATABLE),
 
 	/* data */
 	REFUSED("CreateTable", "POST", "/v1/table/{id}/create", ARROW),

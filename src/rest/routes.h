@@ -21,10 +21,12 @@ typedef enum LanceFieldKind
 	LANCE_FIELD_PROPERTIES, /* LanceProperties: object of texts */
 	LANCE_FIELD_RANGES,     /* LanceVersionRanges: list of {start_version, end_version} */
 	LANCE_FIELD_DELIMITER,  /* char *: the request's delimiter; requests only, in neither query nor body */
-	LANCE_FIELD_NAMES,      /* LanceNameList; responses only, as are the ones below */
+	LANCE_FIELD_NAMES,      /* LanceNameList; responses only, as are the ones below but for lists and objects */
 	LANCE_FIELD_VERSION,    /* LanceVersionInfo */
 	LANCE_FIELD_VERSIONS,   /* LanceVersionList */
 	LANCE_FIELD_JSON,       /* char *: an object that is JSON already */
+	LANCE_FIELD_LIST,       /* {bool given; int count; T *items}: list of objects, each a message */
+	LANCE_FIELD_OBJECT,     /* T *: an object that is a message; NULL: not given */
 	LANCE_FIELD_STATS       /* two LanceOptionalInt: deleted rows, fragments */
 } LanceFieldKind;
 
@@ -40,8 +42,9 @@ typedef struct LanceField
 {
 	const char *name; /* as on the wire; NULL ends a table */
 	LanceFieldKind kind;
-	size_t offset; /* in the struct */
-	int sources;   /* of LanceFieldSource; 0 in responses */
+	size_t offset;                      /* in the struct */
+	int sources;                        /* of LanceFieldSource; 0 in responses */
+	const struct LanceMessage *message; /* of the objects in LIST and OBJECT */
 } LanceField;
 
 /* The struct that a table of fields describes. */
@@ -50,6 +53,14 @@ typedef struct LanceMessage
 	size_t size;
 	const LanceField *fields;
 } LanceMessage;
+
+/* The struct that a field of kind LIST stands for, whatever its items are. */
+typedef struct LanceObjectList
+{
+	bool given;
+	int count;
+	void *items;
+} LanceObjectList;
 
 typedef enum LanceBodyKind
 {

@@ -11,20 +11,11 @@ import subprocess
 from . import machine
 from .machine import ROOT, as_server, own
 
-# Steps of the client checks that a later version will serve. They must fail until then: one that passes is reported,
-# so that this list stays true.
-LATER = {
-    "rest_conformance.py": {
-        "BatchCreateTableVersions: all or none",
-        "BatchCommitTables: mixed operations, all or none",
-    },
-}
-
 
 class Result:
     def __init__(self, name, log):
         self.name, self.log = name, log
-        self.passed = self.failed = self.later = self.skipped = 0
+        self.passed = self.failed = self.skipped = 0
         self.complaints = []
         self.seconds = 0.0
 
@@ -36,7 +27,7 @@ class Result:
         self.complaints.append(text)
 
     def line(self):
-        more = "".join(", %d %s" % (n, w) for n, w in ((self.skipped, "skipped"), (self.later, "for later")) if n)
+        more = ", %d skipped" % self.skipped if self.skipped else ""
         return "%-34s %4d passed, %d failed%s (%.0f s)" % (self.name, self.passed, self.failed, more, self.seconds)
 
 
@@ -229,23 +220,17 @@ def client(s, r, script, which, cluster, store, more=None, timeout=900):
            **cluster.environment(), **(store.environment() if store else {}), **(more or {})}
     status, text = execute(r.log, [s.pythons[which], os.path.join(s.tree, "test", "clients", script)], env=env,
                            cwd=work, server=True, timeout=timeout)
-    later = LATER.get(script, set())
     failed_before = r.failed
     for line in text.splitlines():
         m = re.match(r"(ok  |FAIL|skip) (.*)", line)
         if not m:
             continue
-        step = next((n for n in later if m[2].startswith(n)), None)
-        if step and m[1] == "FAIL":
-            r.later += 1
-        elif step and m[1] == "ok  ":
-            r.bad("%s passes: take it off the list LATER in test/harness/suites.py" % step)
-        elif m[1] == "ok  ":
+        if m[1] == "ok  ":
             r.ok()
         elif m[1] == "FAIL":
             r.bad(m[2])
         else:
             r.skipped += 1
     if not re.search(r"^\d+ passed, \d+ failed$", text, re.M) or (
-            status and r.failed == failed_before and not r.later) or not r.passed:
+            status and r.failed == failed_before) or not r.passed:
         r.bad("%s ended with status %d" % (script, status))
