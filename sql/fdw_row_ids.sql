@@ -92,6 +92,38 @@ SELECT lance_refresh_table('deleted') > 0 AS added, lance_refresh_table('deleted
 SELECT attname FROM pg_attribute WHERE attrelid = 'deleted'::regclass AND attnum > 0 AND NOT attisdropped
 	ORDER BY attnum;
 
+-- Declared by the functions and by import: all, some, none.
+CREATE FUNCTION columns(relation regclass) RETURNS text LANGUAGE sql AS $$
+	SELECT string_agg(attname || ' ' || atttypid::regtype || coalesce(' ' || attfdwoptions::text, ''), ', ' ORDER BY attnum)
+	FROM pg_attribute WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped;
+$$;
+\set own :root '/own_rowid.lance'
+SELECT columns(lance_attach_dataset(:'stable', 'row_ids', 'row_ids', 'every', system_columns => 'true'));
+SELECT columns(lance_attach_dataset(:'stable', 'row_ids', 'row_ids', 'two', system_columns => ' _rowaddr ,_rowid, _rowid'));
+SELECT columns(lance_attach_dataset(:'stable', 'row_ids', 'row_ids', 'none', system_columns => 'off'));
+SELECT columns(lance_attach_dataset(:'stable', 'row_ids', 'row_ids', 'null', system_columns => NULL));
+SELECT count(*), sum(_rowid), min(_row_created_at_version), max(_row_last_updated_at_version) FROM every;
+SELECT lance_attach_dataset(:'stable', 'row_ids', 'row_ids', 'bad', system_columns => '_rowid, ctid');
+SELECT lance_attach_dataset(:'stable', 'row_ids', 'row_ids', 'bad', system_columns => '');
+SELECT lance_attach_dataset(:'stable', 'row_ids', 'row_ids', 'bad', system_columns => '_rowid,,');
+SET client_min_messages = notice;
+SELECT columns(lance_attach_dataset(:'own', 'row_ids', 'row_ids', 'own', system_columns => 'true'));
+SET client_min_messages = warning;
+SELECT * FROM own WHERE _rowid = 'b';
+SELECT explain('SELECT id FROM own WHERE _rowid = ''b''');
+SELECT lance_create_namespace('rows', properties => '{"server": "row_ids"}');
+SELECT lance_register_table('rows$stable', 'stable_rowids.lance') IS NOT NULL AS registered;
+CREATE SCHEMA imported;
+IMPORT FOREIGN SCHEMA rows FROM SERVER row_ids INTO imported OPTIONS (system_columns '_rowid');
+SELECT columns('imported.stable');
+SELECT columns(lance_attach_table('rows$stable', 'row_ids', 'of_table', system_columns => '_rowid'));
+SELECT lance_refresh_table('of_table');
+IMPORT FOREIGN SCHEMA rows FROM SERVER row_ids INTO imported OPTIONS (system_columns 'maybe');
+IMPORT FOREIGN SCHEMA rows FROM SERVER row_ids INTO imported OPTIONS (system_column 'true');
+DROP SCHEMA imported CASCADE;
+SELECT lance_deregister_table('rows$stable') IS NOT NULL AS deregistered;
+SELECT lance_drop_namespace('rows');
+
 -- They are bigint, and there are no others.
 CREATE FOREIGN TABLE bad (_rowid integer) SERVER row_ids OPTIONS (uri :'deleted');
 SELECT * FROM bad;

@@ -97,7 +97,7 @@ options_text(const LanceTableOptions *options)
 
 static Oid
 create_table(const LanceTableOptions *options, const char *server, const char *schema, const char *name,
-			 bool composite)
+			 bool composite, uint32 system)
 {
 	LanceComposites composites = {.schema = schema, .reserved = list_make1(unconstify(char *, name))};
 	LanceSource *source;
@@ -107,7 +107,7 @@ create_table(const LanceTableOptions *options, const char *server, const char *s
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FOREIGN_SERVER, server);
 	source = lance_source_open(options, GetUserId(), NULL);
 	command = lance_ddl_create_table(source->dataset, quote_qualified_identifier(schema, name), name,
-									 composite ? &composites : NULL, server, options_text(options));
+									 composite ? &composites : NULL, system, server, options_text(options));
 	SPI_connect();
 	lance_ddl_run(command);
 	SPI_finish();
@@ -119,6 +119,13 @@ static bool
 structs_argument(FunctionCallInfo fcinfo, int arg)
 {
 	return !PG_ARGISNULL(arg) && lance_structs_option(text_to_cstring(PG_GETARG_TEXT_PP(arg)));
+}
+
+/* The argument system_columns: which. */
+static uint32
+system_argument(FunctionCallInfo fcinfo, int arg)
+{
+	return PG_ARGISNULL(arg) ? 0 : lance_system_columns_option(text_to_cstring(PG_GETARG_TEXT_PP(arg)));
 }
 
 /* The last name of an id, cut to an identifier. */
@@ -133,7 +140,7 @@ default_name(const char *text)
 
 /*
  * lance_attach_table(table_id text, schema text, name text, server text, version int8, as_of timestamptz, branch text,
- *	structs text)
+ *	structs text, system_columns text)
  */
 Datum
 lance_sql_attach_table(PG_FUNCTION_ARGS)
@@ -158,13 +165,13 @@ lance_sql_attach_table(PG_FUNCTION_ARGS)
 	name = PG_ARGISNULL(2) ? default_name(row->name) : text_to_cstring(PG_GETARG_TEXT_PP(2));
 	server = PG_ARGISNULL(3) ? row->server_name : text_to_cstring(PG_GETARG_TEXT_PP(3));
 	options.server_oid = get_foreign_server_oid(server, false);
-	PG_RETURN_OID(
-		create_table(&options, server, text_to_cstring(PG_GETARG_TEXT_PP(1)), name, structs_argument(fcinfo, 7)));
+	PG_RETURN_OID(create_table(&options, server, text_to_cstring(PG_GETARG_TEXT_PP(1)), name,
+							   structs_argument(fcinfo, 7), system_argument(fcinfo, 8)));
 }
 
 /*
  * lance_attach_dataset(uri text, server text, schema text, name text, version int8, as_of timestamptz, branch text,
- *	structs text)
+ *	structs text, system_columns text)
  */
 Datum
 lance_sql_attach_dataset(PG_FUNCTION_ARGS)
@@ -182,7 +189,8 @@ lance_sql_attach_dataset(PG_FUNCTION_ARGS)
 	travel_arguments(fcinfo, 4, &options);
 	options.server_oid = get_foreign_server_oid(server, false);
 	PG_RETURN_OID(create_table(&options, server, text_to_cstring(PG_GETARG_TEXT_PP(2)),
-							   text_to_cstring(PG_GETARG_TEXT_PP(3)), structs_argument(fcinfo, 7)));
+							   text_to_cstring(PG_GETARG_TEXT_PP(3)), structs_argument(fcinfo, 7),
+							   system_argument(fcinfo, 8)));
 }
 
 /* ---- refresh */

@@ -8,7 +8,9 @@
 #include "executor/spi.h"
 #include "fdw/ddl.h"
 #include "mb/pg_wchar.h"
+#include "scan/system_columns.h"
 #include "utils/builtins.h"
+#include "utils/varlena.h"
 
 static bool
 name_taken(const LanceColumnDef *columns, int count, const char *name)
@@ -43,7 +45,8 @@ free_attname(const LanceColumnDef *columns, int count, const char *name)
 LanceColumnDef *
 lance_ddl_columns(const LncDataset *dataset, const char *table_name, const LanceComposites *composites, int *count)
 {
-	LanceColumnDef *columns = palloc0((dataset->schema.nfields + 1) * sizeof(*columns));
+	/* With room for the system columns. */
+	LanceColumnDef *columns = palloc0((dataset->schema.nfields + LNC_SYSTEM_COLUMNS) * sizeof(*columns));
 
 	*count = 0;
 	for (int32 i = 0; i < dataset->schema.nfields; i++)
@@ -84,9 +87,63 @@ lance_ddl_append_option(StringInfo sql, bool *first, const char *name, const cha
 	*first = false;
 }
 
+uint32
+lance_system_columns_option(const char *value)
+{
+	char *names = pstrdup(value);
+	uint32 result = 0;
+	List *list;
+	ListCell *lc;
+	bool all;
+
+	if (parse_bool(value, &all))
+		return all ? LNC_SYSTEM_ALL : 0;
+	if (!SplitIdentifierString(names, ',', &list) || list == NIL)
+		list = list_make1(unconstify(char *, value));
+	foreach (lc, list)
+	{
+		uint32 member = lnc_system_column(lfirst(lc));
+
+		if (member == 0)
+			ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
+							errmsg("invalid value for option \"%s\": \"%s\"", "system_columns", value),
+							errhint("Valid values are true, false, and a list of: %s.",
+									"_rowid, _rowaddr, _row_created_at_version, _row_last_updated_at_version")));
+		result |= member;
+	}
+	return result;
+}
+
+/* The system columns that the dataset leaves room for. */
+static void
+append_system_columns(StringInfo sql, const LncDataset *dataset, const char *table_name, uint32 system,
+					  LanceColumnDef *columns, int count)
+{
+	for (uint32 member = 1; member < LNC_SYSTEM_ALL; member <<= 1)
+	{
+		const char *name = lnc_system_column_name(member);
+		char *attname;
+
+		if (!(system & member))
+			continue;
+		if (lnc_dataset_field(dataset, name) >= 0)
+		{
+			ereport(NOTICE, (errmsg("system column \"%s\" of table \"%s\" is left out", name, table_name),
+							 errdetail("The dataset has a column of that name.")));
+			continue;
+		}
+		/* Another column may have been given the name because its own could not be used. */
+		attname = free_attname(columns, count, name);
+		appendStringInfo(sql, "%s%s bigint", count > 0 ? ", " : "", quote_identifier(attname));
+		if (strcmp(attname, name) != 0)
+			appendStringInfo(sql, " OPTIONS (column_name %s)", quote_literal_cstr(name));
+		columns[count++].attname = attname;
+	}
+}
+
 char *
 lance_ddl_create_table(const LncDataset *dataset, const char *relation, const char *table_name,
-					   const LanceComposites *composites, const char *server, const char *options)
+					   const LanceComposites *composites, uint32 system, const char *server, const char *options)
 {
 	StringInfoData sql;
 	LanceColumnDef *columns;
@@ -100,6 +157,7 @@ lance_ddl_create_table(const LncDataset *dataset, const char *relation, const ch
 		appendStringInfoString(&sql, i > 0 ? ", " : "");
 		lance_ddl_append_column(&sql, &columns[i]);
 	}
+	append_system_columns(&sql, dataset, table_name, system, columns, count);
 	appendStringInfo(&sql, ") SERVER %s OPTIONS (%s)", quote_identifier(server), options);
 	return sql.data;
 }

@@ -32,11 +32,19 @@ extern void lance_ddl_append_column(StringInfo sql, const LanceColumnDef *column
 extern void lance_ddl_append_option(StringInfo sql, bool *first, const char *name, const char *value);
 
 /*
+ * The set of LncSystemColumn that the option system_columns asks for: a boolean (true: all) or names with commas between.
+ * Throws naming the option for anything else.
+ */
+extern uint32 lance_system_columns_option(const char *value);
+
+/*
  * CREATE FOREIGN TABLE relation (…) SERVER server OPTIONS (options). relation is an identifier ready for SQL, options
- * the text that lance_ddl_append_option made. table_name is for messages and in the names of composites.
+ * the text that lance_ddl_append_option made. table_name is for messages and in the names of composites. The columns of the set
+ * system come last; where the dataset has a column of that name, it is left out with a NOTICE.
  */
 extern char *lance_ddl_create_table(const LncDataset *dataset, const char *relation, const char *table_name,
-									const LanceComposites *composites, const char *server, const char *options);
+									const LanceComposites *composites, uint32 system, const char *server,
+									const char *options);
 
 /* Run a utility command; SPI is connected. */
 extern void lance_ddl_run(const char *command);

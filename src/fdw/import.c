@@ -49,11 +49,12 @@ join_id(const LanceId *namespace_id, const char *name, const char *delimiter)
 	return id.data;
 }
 
-/* IMPORT ... OPTIONS (delimiter '...', structs '...') */
+/* IMPORT ... OPTIONS (delimiter '...', structs '...', system_columns '...') */
 typedef struct ImportOptions
 {
 	const char *delimiter; /* how the remote schema's names are separated */
 	bool composite;        /* structs become composites */
+	uint32 system;         /* system columns of each table */
 } ImportOptions;
 
 static ImportOptions
@@ -68,10 +69,12 @@ import_options(List *options)
 
 		if (strcmp(option->defname, "structs") == 0)
 			result.composite = lance_structs_option(defGetString(option));
+		else if (strcmp(option->defname, "system_columns") == 0)
+			result.system = lance_system_columns_option(defGetString(option));
 		else if (strcmp(option->defname, "delimiter") != 0)
 			ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_OPTION_NAME),
 							errmsg("invalid option \"%s\" for IMPORT FOREIGN SCHEMA", option->defname),
-							errhint("Valid options are: %s.", "delimiter, structs")));
+							errhint("Valid options are: %s.", "delimiter, structs, system_columns")));
 		else
 			result.delimiter = defGetString(option);
 		if (*result.delimiter == '\0')
@@ -87,7 +90,7 @@ import_options(List *options)
  */
 static char *
 import_table(const LanceId *namespace_id, const LanceTableRow *row, const char *relation,
-			 const LanceComposites *composites, const ForeignServer *server)
+			 const LanceComposites *composites, uint32 system, const ForeignServer *server)
 {
 	LanceLibrary *lib = lance_library_create(CurrentMemoryContext);
 	LanceProfile *profile = lance_profile_get(row->server_name, GetUserId());
@@ -117,7 +120,7 @@ import_table(const LanceId *namespace_id, const LanceTableRow *row, const char *
 		lance_ddl_append_option(&options, &first, "table", join_id(namespace_id, row->name, delimiter));
 		if (strcmp(delimiter, "$") != 0)
 			lance_ddl_append_option(&options, &first, "delimiter", delimiter);
-		result = lance_ddl_create_table(dataset, quote_identifier(relation), row->name, composites,
+		result = lance_ddl_create_table(dataset, quote_identifier(relation), row->name, composites, system,
 										server->servername, options.data);
 	}
 	lance_library_destroy(lib);
@@ -153,8 +156,8 @@ lanceImportForeignSchema(ImportForeignSchemaStmt *stmt, Oid server_oid)
 		/* LIMIT TO and EXCEPT also spare the opening of what is not wanted. */
 		if (!IsImportableForeignTable(relations[i], stmt))
 			continue;
-		command =
-			import_table(&namespace_id, rows[i], relations[i], options.composite ? &composites : NULL, server);
+		command = import_table(&namespace_id, rows[i], relations[i], options.composite ? &composites : NULL,
+							   options.system, server);
 		if (command != NULL)
 			commands = lappend(commands, command);
 	}

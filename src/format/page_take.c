@@ -98,9 +98,9 @@ want_gaps(LncContext *ctx, Gather *gather, uint64_t offset, uint64_t end)
 {
 	for (size_t i = find_span(gather, offset); offset < end; i++)
 	{
-		const Span *span = &gather->spans[i];
+		const Span *span = i < gather->nspans ? &gather->spans[i] : NULL;
 
-		if (i == gather->nspans || span->offset >= end)
+		if (span == NULL || span->offset >= end)
 			return want(ctx, gather, offset, end);
 		if (span->offset > offset)
 			LNC_TRY(want(ctx, gather, offset, span->offset));
@@ -193,7 +193,7 @@ fetch(LncContext *ctx, PageTake *take)
 	const uint8_t **bytes;
 	Span *spans;
 	size_t old = 0;
-	size_t new = 0;
+	size_t added = 0;
 
 	if (n == 0)
 		return lnc_fail(ctx, LNC_INVALID, "a page asks for no bytes and has none");
@@ -201,17 +201,17 @@ fetch(LncContext *ctx, PageTake *take)
 	LNC_TRY(LNC_NEW(ctx, gather->arena, &bytes, n));
 	LNC_TRY(lnc_store_read_ranges(ctx, take->file->store, gather->arena, take->file->key, n, ranges, bytes));
 	LNC_TRY(LNC_NEW(ctx, gather->arena, &spans, gather->nspans + n));
-	while (old + new < gather->nspans + n)
+	while (old + added < gather->nspans + n)
 	{
-		if (new == n || (old < gather->nspans && gather->spans[old].offset < ranges[new].offset))
+		if (added == n || (old < gather->nspans && gather->spans[old].offset < ranges[added].offset))
 		{
-			spans[old + new] = gather->spans[old];
+			spans[old + added] = gather->spans[old];
 			old++;
 		}
 		else
 		{
-			spans[old + new] = (Span){ranges[new].offset, ranges[new].length, bytes[new]};
-			new ++;
+			spans[old + added] = (Span){ranges[added].offset, ranges[added].length, bytes[added]};
+			added++;
 		}
 	}
 	gather->nspans += n;

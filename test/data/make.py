@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes five of the datasets below fixtures/data; needs pylance 14.
+"""Makes some of the datasets below fixtures/data; needs pylance 14.
 
 ranges.lance: values at and beyond the ends of PostgreSQL's ranges. Version 1 holds what PostgreSQL can hold; each
 later version has one row with a value that it can't (and version 7 the lowest nanosecond, which it can).
@@ -9,6 +9,7 @@ parts.lance: types with parts. Version 1 holds what PostgreSQL can hold; each la
 or that arrays can't.
 unknown.lance: columns of a type that nobody knows, by itself and inside of others.
 high_rowids.lance: three rows with stable ids, the last beyond PostgreSQL's bigint.
+own_rowid.lance: a column that has been renamed to _rowid, a name that is refused for new ones.
 """
 import datetime
 import os
@@ -167,3 +168,8 @@ sequence = b"\x0a" + varint(len(span) + 2) + b"\x0a" + varint(len(span)) + span
 message = replace(data[position + 4:-16], (2, 5), sequence)
 with open(manifest, "wb") as f:
     f.write(data[:position] + struct.pack("<I", len(message)) + message + data[-16:])
+
+folder = os.path.join(root, "own_rowid.lance")
+shutil.rmtree(folder, ignore_errors=True)
+lance.write_dataset(pa.table({"id": [1, 2], "name": ["a", "b"]}), folder).alter_columns({"path": "name", "name": "_rowid"})
+shutil.rmtree(os.path.join(folder, "_transactions"), ignore_errors=True)

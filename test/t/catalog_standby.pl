@@ -35,6 +35,11 @@ $primary->safe_psql('postgres', qq{
 	SELECT lance_create_api_key('reader', 'laptop');
 	SELECT lance_declare_table('ml\$gone');
 	SELECT lance_drop_table('ml\$gone');
+	CREATE SERVER fixtures FOREIGN DATA WRAPPER lance_fdw OPTIONS (root 'file://$ENV{LANCE_FIXTURES}/data');
+	SELECT lance_attach_dataset('file://$ENV{LANCE_FIXTURES}/data/stable_rowids.lance', 'fixtures', 'public', 'stable',
+		version => 5, system_columns => 'true');
+	SELECT lance_attach_dataset('file://$ENV{LANCE_FIXTURES}/data/own_rowid.lance', 'fixtures', 'public', 'own',
+		system_columns => '_rowid, _rowaddr');
 });
 $primary->backup('backup');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
@@ -70,6 +75,10 @@ my $facts = q{
 	SELECT key_hash FROM lance.api_key;
 	SELECT kind, location, object_key FROM lance.cleanup_queue ORDER BY item_id;
 	SELECT v.version, v.manifest_path FROM lance_list_table_versions('ml$docs') v;
+	SELECT attrelid::regclass, attname, atttypid::regtype, attfdwoptions FROM pg_attribute
+		WHERE attrelid IN ('stable'::regclass, 'own'::regclass) AND attnum > 0 ORDER BY attrelid::regclass::text, attnum;
+	SELECT id, _rowid, _rowaddr, _row_created_at_version FROM stable WHERE _rowid IN (3, 450);
+	SELECT * FROM own WHERE _rowaddr = 1;
 };
 my $before = $primary->safe_psql('postgres', $facts);
 my $dump = "$PostgreSQL::Test::Utils::tmp_check/dump.sql";
