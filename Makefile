@@ -41,6 +41,7 @@ REGRESS += namespaces
 REGRESS += tables
 REGRESS += versions
 REGRESS += transactions
+REGRESS += refs
 REGRESS += batch
 REGRESS += api_keys
 REGRESS += security
@@ -60,7 +61,7 @@ REGRESS += fdw_types
 REGRESS += fdw_vector
 REGRESS += fdw_blobs
 ISOLATION_OPTS = --inputdir=test --outputdir=$(BUILD)/isolation
-ISOLATION = declare_declare declare_drop drop_drop rename_rename create_version repeatable_read notify
+ISOLATION = declare_declare declare_drop drop_drop rename_rename refs create_version repeatable_read notify
 EXTRA_CLEAN = $(OBJS:.o=.d) $(addprefix $(BUILD)/,lance_inspect gen san unit deps/obj deps/san regress isolation check)
 
 OBJS = $(LIB_SOURCES:.c=.o) $(PROTO_SOURCES:.c=.o) $(SERVER_SOURCES:.c=.o) $(NANOARROW_OBJS)

@@ -81,7 +81,7 @@ COMMENT ON SEQUENCE lance.cleanup_item_id IS 'identifiers of cleanup items';
 
 CREATE TABLE lance.cleanup_item (
 	item_id bigint PRIMARY KEY DEFAULT pg_catalog.nextval('lance.cleanup_item_id'),
-	kind text NOT NULL CHECK (kind IN ('location', 'object', 'versions')),
+	kind text NOT NULL CHECK (kind IN ('location', 'object', 'versions', 'branch')),
 	location text COLLATE "C" NOT NULL,
 	object_key text COLLATE "C",
 	table_id bigint,
@@ -96,7 +96,7 @@ CREATE TABLE lance.cleanup_item (
 CREATE INDEX ON lance.cleanup_item (due_at);
 CREATE INDEX ON lance.cleanup_item (location) WHERE kind = 'location';
 COMMENT ON TABLE lance.cleanup_item IS 'files to remove, written in the transaction that orphaned them';
-COMMENT ON COLUMN lance.cleanup_item.kind IS 'location: all below it; object: one file; versions: manifests of deleted versions';
+COMMENT ON COLUMN lance.cleanup_item.kind IS 'location: all below it; object: one file; versions: manifests of deleted versions; branch: files of a deleted branch';
 COMMENT ON COLUMN lance.cleanup_item.role_name IS 'whose user mapping reaches the store';
 
 -- Everything is data of the user, except the root that CREATE EXTENSION makes. Keys of dropped roles are left behind: as

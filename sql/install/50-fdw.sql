@@ -17,22 +17,22 @@ COMMENT ON FOREIGN DATA WRAPPER lance_fdw IS 'Lance datasets on object stores an
 
 CREATE FUNCTION lance_attach_table(table_id text, schema text, name text DEFAULT NULL, server text DEFAULT NULL,
 	version bigint DEFAULT NULL, as_of timestamptz DEFAULT NULL, branch text DEFAULT NULL, structs text DEFAULT NULL,
-	system_columns text DEFAULT NULL)
+	system_columns text DEFAULT NULL, tag text DEFAULT NULL)
 RETURNS regclass
 LANGUAGE c VOLATILE
 AS 'MODULE_PATHNAME', 'lance_sql_attach_table';
 
-COMMENT ON FUNCTION lance_attach_table(text, text, text, text, bigint, timestamptz, text, text, text)
+COMMENT ON FUNCTION lance_attach_table(text, text, text, text, bigint, timestamptz, text, text, text, text)
 IS 'make a foreign table of a catalog table';
 
 CREATE FUNCTION lance_attach_dataset(uri text, server text, schema text, name text,
 	version bigint DEFAULT NULL, as_of timestamptz DEFAULT NULL, branch text DEFAULT NULL, structs text DEFAULT NULL,
-	system_columns text DEFAULT NULL)
+	system_columns text DEFAULT NULL, tag text DEFAULT NULL)
 RETURNS regclass
 LANGUAGE c VOLATILE
 AS 'MODULE_PATHNAME', 'lance_sql_attach_dataset';
 
-COMMENT ON FUNCTION lance_attach_dataset(text, text, text, text, bigint, timestamptz, text, text, text)
+COMMENT ON FUNCTION lance_attach_dataset(text, text, text, text, bigint, timestamptz, text, text, text, text)
 IS 'make a foreign table of a dataset given by its URI';
 
 CREATE FUNCTION lance_refresh_table(relation regclass)

@@ -9,6 +9,7 @@
 #include "catalog/session.h"
 #include "catalog/table_entry.h"
 #include "catalog/version_entry.h"
+#include "dataset/refs.h"
 #include "miscadmin.h"
 #include "pg/env.h"
 #include "pg/profile.h"
@@ -74,6 +75,12 @@ lance_cleanup_queue_versions(const LanceTableRow *table, const char *branch)
 	queue("versions", table->location, table->server_name, NULL, table->table_id, branch);
 }
 
+void
+lance_cleanup_queue_branch(const LanceTableRow *table, const char *branch)
+{
+	queue("branch", table->location, table->server_name, NULL, table->table_id, branch);
+}
+
 /* ---- working off */
 
 typedef struct CleanupItem
@@ -89,34 +96,41 @@ typedef struct CleanupItem
 	int64 attempts;
 } CleanupItem;
 
+#define ITEM_COLUMNS                                                                                         \
+	"SELECT item_id, kind, location, object_key, table_id, branch, server_name, role_name, attempts::bigint" \
+	" FROM lance.cleanup_item "
+
+static CleanupItem *
+item_of_row(const LanceSession *session, uint64 row)
+{
+	CleanupItem *item = MemoryContextAllocZero(session->caller, sizeof(*item));
+
+	item->item_id = lance_row_int64(row, 1);
+	item->kind = lance_row_text(session, row, 2);
+	item->location = lance_row_text(session, row, 3);
+	item->object_key = lance_row_text(session, row, 4);
+	item->table_id = lance_row_int64(row, 5);
+	item->branch = lance_row_text(session, row, 6);
+	item->server_name = lance_row_text(session, row, 7);
+	item->role_name = lance_row_text(session, row, 8);
+	item->attempts = lance_row_int64(row, 9);
+	return item;
+}
+
 /* Take the next item after one, locked; NULL when there is none. */
 static CleanupItem *
 take_next(int64 after, bool force)
 {
-	static LanceStatement statement = {
-		.sql =
-			"SELECT item_id, kind, location, object_key, table_id, branch, server_name, role_name, attempts::bigint"
-			" FROM lance.cleanup_item WHERE item_id > $1 AND ($2 OR due_at <= now())"
-			" ORDER BY item_id LIMIT 1 FOR UPDATE SKIP LOCKED",
-		.nargs = 2,
-		.types = {INT8OID, BOOLOID}};
+	static LanceStatement statement = {.sql = ITEM_COLUMNS "WHERE item_id > $1 AND ($2 OR due_at <= now())"
+														   " ORDER BY item_id LIMIT 1 FOR UPDATE SKIP LOCKED",
+									   .nargs = 2,
+									   .types = {INT8OID, BOOLOID}};
 	LanceSession session;
 	CleanupItem *item = NULL;
 
 	lance_session_begin(&session);
 	if (lance_session_run(&statement, (Datum[]){Int64GetDatum(after), BoolGetDatum(force)}, NULL, 1) == 1)
-	{
-		item = MemoryContextAllocZero(session.caller, sizeof(*item));
-		item->item_id = lance_row_int64(0, 1);
-		item->kind = lance_row_text(&session, 0, 2);
-		item->location = lance_row_text(&session, 0, 3);
-		item->object_key = lance_row_text(&session, 0, 4);
-		item->table_id = lance_row_int64(0, 5);
-		item->branch = lance_row_text(&session, 0, 6);
-		item->server_name = lance_row_text(&session, 0, 7);
-		item->role_name = lance_row_text(&session, 0, 8);
-		item->attempts = lance_row_int64(0, 9);
-	}
+		item = item_of_row(&session, 0);
 	lance_session_end(&session);
 	return item;
 }
@@ -170,6 +184,62 @@ remove_versions(const CleanupItem *item, LanceLibrary *lib, LncStore *store)
 	return ngone;
 }
 
+/*
+ * The files of a branch. Branches lie in folders by their names, "a/b" inside of "a": what belongs to another one stays,
+ * and all does when the name was taken again past the catalog.
+ */
+static int64
+remove_branch(const CleanupItem *item, LanceLibrary *lib, LncStore *store)
+{
+	LncContext *ctx = &lib->ctx;
+	size_t length = strlen(item->branch);
+	size_t nbranches;
+	char **branches;
+	bool shared = false;
+	uint64_t removed = 0;
+
+	lance_check(ctx, lnc_ref_names(ctx, lib->arena, store, LNC_REF_BRANCH, &nbranches, &branches));
+	for (size_t i = 0; i < nbranches; i++)
+	{
+		size_t other = strlen(branches[i]);
+
+		if (strcmp(branches[i], item->branch) == 0)
+			return 0;
+		shared = shared || (strncmp(branches[i], item->branch, length) == 0 && branches[i][length] == '/') ||
+				 (strncmp(item->branch, branches[i], other) == 0 && item->branch[other] == '/');
+	}
+	if (!shared)
+		lance_check(ctx, lnc_store_delete_prefix(ctx, store, psprintf("tree/%s", item->branch), &removed));
+	for (const char *const *folder = lnc_dataset_folders; shared && *folder != NULL; folder++)
+	{
+		char *path = psprintf("tree/%s/%s", item->branch, *folder);
+		uint64_t more = 0;
+
+		lance_check(ctx, lnc_store_delete_prefix(ctx, store, path, &more));
+		removed += more;
+	}
+	return (int64)removed;
+}
+
+/* The same, and the rows that hid its versions. */
+static int64
+finish_branch(const CleanupItem *item, LanceLibrary *lib, LncStore *store)
+{
+	int64 removed = remove_branch(item, lib, store);
+	LanceVersionRow *rows;
+	int n = lance_version_rows(item->table_id, item->branch, &rows);
+	int64 *gone = palloc((n + 1) * sizeof(int64));
+	int ngone = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		if (rows[i].deleted)
+			gone[ngone++] = rows[i].version;
+	}
+	lance_version_forget(item->table_id, item->branch, ngone, gone);
+	return removed;
+}
+
 static int64
 remove_files(const CleanupItem *item)
 {
@@ -187,6 +257,8 @@ remove_files(const CleanupItem *item)
 		lance_check(&lib->ctx, lnc_store_delete_prefix(&lib->ctx, store, "", &removed));
 	else if (strcmp(item->kind, "object") == 0)
 		lance_check(&lib->ctx, lnc_store_delete(&lib->ctx, store, item->object_key));
+	else if (strcmp(item->kind, "branch") == 0)
+		removed = (uint64_t)finish_branch(item, lib, store);
 	else
 		removed = (uint64_t)remove_versions(item, lib, store);
 	return (int64)removed;
@@ -229,6 +301,31 @@ work_off(const CleanupItem *item, int64 *files)
 		ReThrowError(edata);
 	postpone_item(item, edata->message);
 	return false;
+}
+
+void
+lance_cleanup_finish_branch(const LanceTableRow *table, const char *branch)
+{
+	static LanceStatement statement = {.sql = ITEM_COLUMNS
+									   "WHERE kind = 'branch' AND table_id = $1 AND branch = $2 FOR UPDATE",
+									   .nargs = 2,
+									   .types = {INT8OID, TEXTOID}};
+	LanceSession session;
+	CleanupItem **items;
+	int n;
+
+	lance_session_begin(&session);
+	n = (int)lance_session_run(&statement, (Datum[]){Int64GetDatum(table->table_id), CStringGetTextDatum(branch)},
+							   NULL, 0);
+	items = MemoryContextAlloc(session.caller, (n + 1) * sizeof(CleanupItem *));
+	for (int i = 0; i < n; i++)
+		items[i] = item_of_row(&session, i);
+	lance_session_end(&session);
+	for (int i = 0; i < n; i++)
+	{
+		(void)remove_files(items[i]);
+		finish_item(items[i]);
+	}
 }
 
 /* Until the earliest item that was postponed is due; at least a second, since another process may have it in hand. */

@@ -19,6 +19,15 @@ extern void lance_cleanup_queue_object(const LanceTableRow *table, const char *k
 /* The manifests of the versions of a branch that are marked as deleted. */
 extern void lance_cleanup_queue_versions(const LanceTableRow *table, const char *branch);
 
+/*
+ * The files of a branch that is deleted; its versions are marked as deleted. Until they are removed nobody may begin a
+ * branch of that name: see lance_cleanup_finish_branch.
+ */
+extern void lance_cleanup_queue_branch(const LanceTableRow *table, const char *branch);
+
+/* Remove now what the queue has of earlier branches of that name. The table's row must be locked. */
+extern void lance_cleanup_finish_branch(const LanceTableRow *table, const char *branch);
+
 /* Items were queued: have the workers woken when the transaction commits. The functions above do so themselves. */
 extern void lance_cleanup_wake(void);
 

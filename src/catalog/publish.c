@@ -80,8 +80,8 @@ put_after_check(LncContext *ctx, LncStore *store, const char *key, LncSlice body
 	return lnc_store_put(ctx, store, key, body);
 }
 
-static LncCode
-put_once(LncContext *ctx, LncStore *store, const char *key, LncSlice body)
+LncCode
+lance_publish_put_once(LncContext *ctx, LncStore *store, const char *key, LncSlice body)
 {
 	LncCode code = lnc_store_put_if_absent(ctx, store, key, body);
 
@@ -93,11 +93,11 @@ static LncCode
 put_manifest(const LancePending *p)
 {
 	LncContext *ctx = &p->lib->ctx;
-	LncCode code = put_once(ctx, p->store, p->final_key, p->body);
+	LncCode code = lance_publish_put_once(ctx, p->store, p->final_key, p->body);
 
 	/* Idempotent: if the first try did arrive, the second one finds equal bytes. */
 	if (code == LNC_UNCLEAR)
-		code = put_once(ctx, p->store, p->final_key, p->body);
+		code = lance_publish_put_once(ctx, p->store, p->final_key, p->body);
 	if (code != LNC_EXISTS)
 		return code;
 	if (!lance_publish_same_bytes(p->lib, p->store, p->final_key, p->body))
@@ -310,6 +310,18 @@ lifetime_of_entries(void)
 	return keep_in != NULL ? keep_in : TopTransactionContext;
 }
 
+void
+lance_publish_come_first(void)
+{
+	/* The server calls the latest first. */
+	if (callbacks_registered)
+		UnregisterXactCallback(xact_callback, NULL);
+	else
+		RegisterSubXactCallback(subxact_callback, NULL);
+	RegisterXactCallback(xact_callback, NULL);
+	callbacks_registered = true;
+}
+
 LancePending *
 lance_publish_new(MemoryContext *lifetime)
 {
@@ -328,11 +340,7 @@ lance_publish_add(LancePending *pending)
 	MemoryContext old;
 
 	if (!callbacks_registered)
-	{
-		RegisterXactCallback(xact_callback, NULL);
-		RegisterSubXactCallback(subxact_callback, NULL);
-		callbacks_registered = true;
-	}
+		lance_publish_come_first();
 	entry->subid = GetCurrentSubTransactionId();
 	old = MemoryContextSwitchTo(lifetime_of_entries());
 	entries = lappend(entries, entry);

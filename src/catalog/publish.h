@@ -62,6 +62,13 @@ extern bool lance_publish_needs_intent(void);
 /* This transaction's versions commit together with what else it does, whoever asked for them. Ends with the transaction. */
 extern void lance_publish_together(void);
 
+/* Have the versions of this transaction published before what other callbacks do that were registered before this call. */
+extern void lance_publish_come_first(void);
+
+/* Write an object unless it exists (LNC_EXISTS); on stores without conditional writes after a check. */
+extern LncCode lance_publish_put_once(LncContext *ctx, LncStore *store, const char *key,
+									  LncSlice body) LNC_MUST_CHECK;
+
 /* Does the object hold exactly these bytes? Throws when that can't be found out. */
 extern bool lance_publish_same_bytes(LanceLibrary *lib, LncStore *store, const char *key, LncSlice body);
 

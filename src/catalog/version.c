@@ -6,17 +6,21 @@
 
 #include "access/xact.h"
 #include "catalog/history.h"
+#include "catalog/refs.h"
 #include "catalog/version.h"
 #include "miscadmin.h"
 #include "pg/errcodes.h"
 #include "pg/profile.h"
 #include "utils/memutils.h"
 
-/* The newest version of a branch as this transaction first saw it; under REPEATABLE READ and above only. */
+/*
+ * What this transaction first saw, under REPEATABLE READ and above only: the newest version of a branch, or the one that a
+ * tag points to.
+ */
 typedef struct FirstSeen
 {
 	int64 table_id;
-	char *branch;
+	char *name; /* the branch; ":" and the tag, which no branch begins with */
 	LanceVersionPin pin;
 } FirstSeen;
 
@@ -37,11 +41,12 @@ copy_pin(const LanceVersionPin *pin)
 
 	*copy = *pin;
 	copy->manifest_key = pstrdup(pin->manifest_key);
+	copy->branch = pin->branch != NULL ? pstrdup(pin->branch) : NULL;
 	return copy;
 }
 
 static LanceVersionPin *
-recall(int64 table_id, const char *branch)
+recall(int64 table_id, const char *name)
 {
 	ListCell *lc;
 
@@ -49,20 +54,20 @@ recall(int64 table_id, const char *branch)
 	{
 		FirstSeen *seen = lfirst(lc);
 
-		if (seen->table_id == table_id && strcmp(seen->branch, branch) == 0)
+		if (seen->table_id == table_id && strcmp(seen->name, name) == 0)
 			return copy_pin(&seen->pin);
 	}
 	return NULL;
 }
 
 static void
-remember(int64 table_id, const char *branch, const LanceVersionPin *pin)
+remember(int64 table_id, const char *name, const LanceVersionPin *pin)
 {
 	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
 	FirstSeen *seen = palloc(sizeof(*seen));
 
 	seen->table_id = table_id;
-	seen->branch = pstrdup(branch);
+	seen->name = pstrdup(name);
 	seen->pin = *copy_pin(pin);
 	first_seen = lappend(first_seen, seen);
 	MemoryContextSwitchTo(old);
@@ -106,6 +111,7 @@ look(const LanceTableRow *table, const char *branch, int64 version, TimestampTz 
 		pin = palloc0(sizeof(*pin));
 		pin->version = (int64)item->version;
 		pin->manifest_key = item->manifest_key;
+		pin->branch = history.branch[0] != '\0' ? pstrdup(history.branch) : NULL;
 		pin->manifest_size = item->size;
 		pin->timestamp_us = lance_unix_us(item->appeared);
 	}
@@ -147,5 +153,41 @@ lance_catalog_pin_version(const LanceTableRow *table, const char *branch, int64 
 		version_missing(table, branch, version, as_of);
 	if (newest && IsolationUsesXactSnapshot())
 		remember(table->table_id, branch, pin);
+	return pin;
+}
+
+/* The tag's branch ("" for main) and version. */
+static void
+resolve_tag(const LanceTableRow *table, const char *tag, char **branch, int64 *version)
+{
+	LanceLibrary *lib = lance_library_create(CurrentMemoryContext);
+	LanceRefs refs = {.table = table, .lib = lib};
+	LncTag found;
+
+	refs.store = lance_profile_open_read(lib, lance_profile_get(table->server_name, GetUserId()), table->location);
+	if (!lance_refs_tag(&refs, tag, &found))
+		ereport(ERROR, (lance_errcode(LANCE_TAG_NOT_FOUND),
+						errmsg("tag \"%s\" of table \"%s\" does not exist", tag, table->name)));
+	*branch = pstrdup(found.branch != NULL ? found.branch : "");
+	*version = (int64)found.version;
+	lance_library_destroy(lib);
+}
+
+LanceVersionPin *
+lance_catalog_pin_tag(const LanceTableRow *table, const char *tag)
+{
+	char *name = psprintf(":%s", tag);
+	LanceVersionPin *pin = IsolationUsesXactSnapshot() ? recall(table->table_id, name) : NULL;
+	char *branch;
+	int64 version;
+
+	if (pin != NULL)
+		return pin;
+	resolve_tag(table, tag, &branch, &version);
+	pin = version > 0 ? look(table, branch, version, 0) : NULL;
+	if (pin == NULL)
+		version_missing(table, branch, Max(version, 1), 0);
+	if (IsolationUsesXactSnapshot())
+		remember(table->table_id, name, pin);
 	return pin;
 }

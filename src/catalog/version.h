@@ -17,6 +17,7 @@ typedef struct LanceVersionPin
 	int64 version;
 	char *manifest_key;  /* relative to the table's location: "_versions/…" or "tree/<branch>/_versions/…" */
 	int64 manifest_size; /* 0: unknown */
+	char *branch;        /* that it is of; NULL: main */
 	int64 timestamp_us;  /* when the version appeared (file time or commit time), Unix epoch; 0: unknown */
 } LanceVersionPin;
 
@@ -28,5 +29,11 @@ typedef struct LanceVersionPin
  */
 extern LanceVersionPin *lance_catalog_pin_version(const LanceTableRow *table, const char *branch, int64 version,
 												  TimestampTz as_of);
+
+/*
+ * The version that a tag points to; under REPEATABLE READ and above the one that it pointed to when the transaction first
+ * looked. Throws LANCE_TAG_NOT_FOUND, LANCE_VERSION_NOT_FOUND.
+ */
+extern LanceVersionPin *lance_catalog_pin_tag(const LanceTableRow *table, const char *tag);
 
 #endif

@@ -38,9 +38,9 @@ refuse_null(FunctionCallInfo fcinfo, int arg, const char *name)
 		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("argument \"%s\" must not be null", name)));
 }
 
-/* The time-travel arguments, in the order version, as_of, branch from that argument on. */
+/* The time-travel arguments, in the order version, as_of, branch from that argument on, and the tag's. */
 static void
-travel_arguments(FunctionCallInfo fcinfo, int arg, LanceTableOptions *options)
+travel_arguments(FunctionCallInfo fcinfo, int arg, int tag_arg, LanceTableOptions *options)
 {
 	if (!PG_ARGISNULL(arg))
 	{
@@ -58,6 +58,13 @@ travel_arguments(FunctionCallInfo fcinfo, int arg, LanceTableOptions *options)
 		options->branch = text_to_cstring(PG_GETARG_TEXT_PP(arg + 2));
 		if (strcmp(options->branch, "main") == 0)
 			options->branch = NULL;
+	}
+	if (!PG_ARGISNULL(tag_arg))
+	{
+		options->tag = text_to_cstring(PG_GETARG_TEXT_PP(tag_arg));
+		if (options->version != 0 || options->has_as_of || options->branch != NULL)
+			ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+							errmsg("argument \"%s\" excludes \"version\", \"as_of\" and \"branch\"", "tag")));
 	}
 	if (options->version != 0 && options->has_as_of)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -92,6 +99,7 @@ options_text(const LanceTableOptions *options)
 							options->version != 0 ? psprintf(INT64_FORMAT, options->version) : NULL);
 	lance_ddl_append_option(&text, &first, "as_of", options->has_as_of ? as_of_text(options->as_of) : NULL);
 	lance_ddl_append_option(&text, &first, "branch", options->branch);
+	lance_ddl_append_option(&text, &first, "tag", options->tag);
 	return text.data;
 }
 
@@ -140,7 +148,7 @@ default_name(const char *text)
 
 /*
  * lance_attach_table(table_id text, schema text, name text, server text, version int8, as_of timestamptz, branch text,
- *	structs text, system_columns text)
+ *	structs text, system_columns text, tag text)
  */
 Datum
 lance_sql_attach_table(PG_FUNCTION_ARGS)
@@ -156,7 +164,7 @@ lance_sql_attach_table(PG_FUNCTION_ARGS)
 	refuse_null(fcinfo, 0, "table_id");
 	refuse_null(fcinfo, 1, "schema");
 	options.table = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	travel_arguments(fcinfo, 4, &options);
+	travel_arguments(fcinfo, 4, 9, &options);
 	lance_id_from_text(options.table, options.delimiter, &id);
 	row = id.nparts > 0 ? lance_catalog_find_table(&id, LANCE_LOCK_NONE) : NULL;
 	if (row == NULL)
@@ -171,7 +179,7 @@ lance_sql_attach_table(PG_FUNCTION_ARGS)
 
 /*
  * lance_attach_dataset(uri text, server text, schema text, name text, version int8, as_of timestamptz, branch text,
- *	structs text, system_columns text)
+ *	structs text, system_columns text, tag text)
  */
 Datum
 lance_sql_attach_dataset(PG_FUNCTION_ARGS)
@@ -186,7 +194,7 @@ lance_sql_attach_dataset(PG_FUNCTION_ARGS)
 		refuse_null(fcinfo, i, required[i]);
 	options.uri = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	server = text_to_cstring(PG_GETARG_TEXT_PP(1));
-	travel_arguments(fcinfo, 4, &options);
+	travel_arguments(fcinfo, 4, 9, &options);
 	options.server_oid = get_foreign_server_oid(server, false);
 	PG_RETURN_OID(create_table(&options, server, text_to_cstring(PG_GETARG_TEXT_PP(2)),
 							   text_to_cstring(PG_GETARG_TEXT_PP(3)), structs_argument(fcinfo, 7),

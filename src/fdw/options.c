@@ -25,10 +25,15 @@ PG_FUNCTION_INFO_V1(lance_sql_fdw_validator);
 
 /* Options of foreign tables and columns; lance_profile_options has those of servers and user mappings. */
 static const LanceOptionRule table_options[] = {
-	{"table", ForeignTableRelationId, false},    {"delimiter", ForeignTableRelationId, false},
-	{"uri", ForeignTableRelationId, false},      {"version", ForeignTableRelationId, false},
-	{"as_of", ForeignTableRelationId, false},    {"branch", ForeignTableRelationId, false},
-	{"column_name", AttributeRelationId, false}, {NULL, InvalidOid, false},
+	{"table", ForeignTableRelationId, false},
+	{"delimiter", ForeignTableRelationId, false},
+	{"uri", ForeignTableRelationId, false},
+	{"version", ForeignTableRelationId, false},
+	{"as_of", ForeignTableRelationId, false},
+	{"branch", ForeignTableRelationId, false},
+	{"tag", ForeignTableRelationId, false},
+	{"column_name", AttributeRelationId, false},
+	{NULL, InvalidOid, false},
 };
 
 static const LanceOptionRule *const rule_lists[] = {lance_profile_options, table_options};
@@ -216,6 +221,11 @@ check_together(List *options, Oid catalog)
 		if (option_value(options, "version") != NULL && option_value(options, "as_of") != NULL)
 			ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
 							errmsg("options \"version\" and \"as_of\" exclude each other")));
+		if (option_value(options, "tag") != NULL &&
+			(option_value(options, "version") != NULL || option_value(options, "as_of") != NULL ||
+			 option_value(options, "branch") != NULL))
+			ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
+							errmsg("option \"%s\" excludes \"version\", \"as_of\" and \"branch\"", "tag")));
 		if (option_value(options, "delimiter") != NULL && option_value(options, "table") == NULL)
 			ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
 							errmsg("option \"delimiter\" goes with option \"table\" only")));
@@ -271,6 +281,8 @@ lance_table_options_get(Oid relid)
 	}
 	if ((value = option_value(table->options, "branch")) != NULL && strcmp(value, "main") != 0)
 		result->branch = pstrdup(value);
+	if ((value = option_value(table->options, "tag")) != NULL)
+		result->tag = pstrdup(value);
 	return result;
 }
 

@@ -21,6 +21,7 @@ typedef struct LanceTableOptions
 	bool has_as_of;
 	TimestampTz as_of;
 	char *branch; /* NULL: main */
+	char *tag;    /* NULL: not given; then there is no version, as_of or branch */
 } LanceTableOptions;
 
 extern LanceTableOptions *lance_table_options_get(Oid relid);

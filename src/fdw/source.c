@@ -12,6 +12,7 @@
 #include "catalog/pg_foreign_server.h"
 #include "catalog/table.h"
 #include "catalog/version.h"
+#include "dataset/refs.h"
 #include "fdw/source.h"
 #include "lib/ilist.h"
 #include "miscadmin.h"
@@ -76,9 +77,20 @@ typedef struct TransactionPin
 	int64 time; /* of the manifest file; with its size it tells incarnations apart */
 } TransactionPin;
 
+/* Where a tag of such a dataset pointed when a REPEATABLE READ transaction first looked. */
+typedef struct TransactionTag
+{
+	struct TransactionTag *next;
+	char *location;
+	char *tag;
+	char *branch; /* NULL: main */
+	int64 version;
+} TransactionTag;
+
 static dlist_head sources = DLIST_STATIC_INIT(sources);
 static slist_head statement_pins = SLIST_STATIC_INIT(statement_pins);
 static slist_head transaction_pins = SLIST_STATIC_INIT(transaction_pins); /* in TopTransactionContext */
+static TransactionTag *transaction_tags;                                  /* in TopTransactionContext */
 static bool transaction_callback_registered;
 
 static bool
@@ -93,6 +105,15 @@ static void
 forget_transaction_pins(XactEvent event, void *arg)
 {
 	slist_init(&transaction_pins);
+	transaction_tags = NULL;
+}
+
+static void
+register_transaction_callback(void)
+{
+	if (!transaction_callback_registered)
+		RegisterXactCallback(forget_transaction_pins, NULL);
+	transaction_callback_registered = true;
 }
 
 static TransactionPin *
@@ -116,11 +137,7 @@ remember_transaction_pin(const Pin *pin)
 	MemoryContext old = MemoryContextSwitchTo(TopTransactionContext);
 	TransactionPin *kept = palloc0(sizeof(*kept));
 
-	if (!transaction_callback_registered)
-	{
-		RegisterXactCallback(forget_transaction_pins, NULL);
-		transaction_callback_registered = true;
-	}
+	register_transaction_callback();
 	kept->location = pstrdup(pin->location);
 	kept->branch = pin->branch != NULL ? pstrdup(pin->branch) : NULL;
 	kept->version = pin->version;
@@ -229,6 +246,48 @@ choose_version(LanceLibrary *lib, LncStore *store, const LanceTableOptions *opti
 		remember_transaction_pin(pin);
 }
 
+/* Put the version that the tag points to into the options. */
+static void
+resolve_tag(LanceLibrary *lib, LncStore *store, LanceTableOptions *options)
+{
+	TransactionTag *kept;
+	LncTag tag;
+	LncCode code;
+	MemoryContext old;
+
+	for (kept = transaction_tags; kept != NULL; kept = kept->next)
+	{
+		if (same_text(kept->location, lnc_store_uri(store)) && same_text(kept->tag, options->tag))
+			break;
+	}
+	if (kept == NULL)
+	{
+		code = lnc_tag_read(&lib->ctx, lib->arena, store, options->tag, &tag);
+		if (code == LNC_NOT_FOUND)
+			ereport(ERROR, (lance_errcode(LANCE_TAG_NOT_FOUND),
+							errmsg("dataset \"%s\" has no tag \"%s\"", lnc_store_uri(store), options->tag)));
+		lance_check(&lib->ctx, code);
+		if (tag.version < 1)
+			no_such_version("0", options->uri, options);
+		options->branch = tag.branch != NULL ? pstrdup(tag.branch) : NULL;
+		options->version = (int64)tag.version;
+		if (!IsolationUsesXactSnapshot())
+			return;
+		register_transaction_callback();
+		old = MemoryContextSwitchTo(TopTransactionContext);
+		kept = palloc0(sizeof(*kept));
+		kept->location = pstrdup(lnc_store_uri(store));
+		kept->tag = pstrdup(options->tag);
+		kept->branch = options->branch != NULL ? pstrdup(options->branch) : NULL;
+		kept->version = options->version;
+		kept->next = transaction_tags;
+		transaction_tags = kept;
+		MemoryContextSwitchTo(old);
+	}
+	options->branch = kept->branch;
+	options->version = kept->version;
+}
+
 /* ---- locating */
 
 static void
@@ -247,8 +306,10 @@ locate_table(const LanceTableOptions *options, Oid userid, LanceLibrary *lib, Pi
 	if (pin->profile->server_oid != options->server_oid &&
 		pg_foreign_server_aclcheck(pin->profile->server_oid, userid, ACL_USAGE) != ACLCHECK_OK)
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FOREIGN_SERVER, row->server_name);
-	version =
-		lance_catalog_pin_version(row, options->branch, options->version, options->has_as_of ? options->as_of : 0);
+	version = options->tag != NULL ? lance_catalog_pin_tag(row, options->tag)
+								   : lance_catalog_pin_version(row, options->branch, options->version,
+															   options->has_as_of ? options->as_of : 0);
+	pin->branch = version->branch;
 	pin->location = pstrdup(lnc_store_uri(lance_profile_open_read(lib, pin->profile, row->location)));
 	pin->version = (uint64)version->version;
 	pin->manifest_key = version->manifest_key;
@@ -262,17 +323,20 @@ locate(const LanceTableOptions *options, Oid userid, Pin *pin)
 	LanceLibrary *lib = lance_library_create(CurrentMemoryContext);
 
 	memset(pin, 0, sizeof(*pin));
-	pin->branch = options->branch;
 	if (options->table != NULL)
 		locate_table(options, userid, lib, pin);
 	else
 	{
+		LanceTableOptions resolved = *options;
 		LncStore *store;
 
 		pin->profile = lance_profile_of_server(options->server_oid, userid);
 		store = lance_profile_open_read(lib, pin->profile, options->uri);
 		pin->location = pstrdup(lnc_store_uri(store));
-		choose_version(lib, store, options, pin);
+		if (options->tag != NULL)
+			resolve_tag(lib, store, &resolved);
+		pin->branch = resolved.branch;
+		choose_version(lib, store, &resolved, pin);
 	}
 	lance_library_destroy(lib);
 }
@@ -381,8 +445,9 @@ find_statement_pin(const LanceTableOptions *options, Oid userid, Snapshot snapsh
 		if (pin->snapshot == snapshot && pin->userid == userid && pin->options.server_oid == options->server_oid &&
 			same_text(pin->options.table, options->table) &&
 			same_text(pin->options.delimiter, options->delimiter) && same_text(pin->options.uri, options->uri) &&
-			same_text(pin->options.branch, options->branch) && pin->options.version == options->version &&
-			pin->options.has_as_of == options->has_as_of && pin->options.as_of == options->as_of)
+			same_text(pin->options.branch, options->branch) && same_text(pin->options.tag, options->tag) &&
+			pin->options.version == options->version && pin->options.has_as_of == options->has_as_of &&
+			pin->options.as_of == options->as_of)
 			return pin;
 	}
 	return NULL;
@@ -411,6 +476,7 @@ remember_statement_pin(const LanceTableOptions *options, Oid userid, EState *est
 	pin->options.delimiter = pstrdup(options->delimiter);
 	pin->options.uri = options->uri != NULL ? pstrdup(options->uri) : NULL;
 	pin->options.branch = options->branch != NULL ? pstrdup(options->branch) : NULL;
+	pin->options.tag = options->tag != NULL ? pstrdup(options->tag) : NULL;
 	pin->entry = entry;
 	pin->callback.func = statement_pin_freed;
 	pin->callback.arg = pin;

@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "base/bytes.h"
+#include "catalog/cleanup.h"
 #include "catalog/commit.h"
 #include "ops/check.h"
 #include "ops/history_of.h"
@@ -97,6 +98,8 @@ lance_op_create_table_version(const LanceCreateTableVersionRequest *request,
 	commit.metadata = request->metadata;
 	lance_history_of(&request->id, request->branch, LANCE_LOCK_UPDATE, &history);
 	commit.staged_key = staged_key(&history, request->manifest_path);
+	if (history.branch[0] != '\0')
+		lance_cleanup_finish_branch(history.table, history.branch);
 	lance_commit_version(&history, &commit, &item);
 	lance_version_info(&history, &item, &response->version);
 }

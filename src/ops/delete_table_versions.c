@@ -1,6 +1,6 @@
 /*
  * delete_table_versions.c
- *	  BatchDeleteTableVersions. The newest version of a branch always stays.
+ *	  BatchDeleteTableVersions. The newest version of a branch always stays, and those that a tag points to.
  *
  * Deleted versions are marked in the transaction, and are gone for readers of the catalog when it commits; their manifests
  * are removed after that, from the cleanup queue.
@@ -12,6 +12,7 @@
 #include "catalog/version_entry.h"
 #include "ops/check.h"
 #include "ops/history_of.h"
+#include "ops/refs_of.h"
 #include "ops/version.h"
 #include "pg/errcodes.h"
 #include "pg/report.h"
@@ -79,6 +80,47 @@ forget_lost(LanceHistory *history, const LanceVersionRanges *ranges)
 	lance_version_forget(history->table->table_id, history->branch, nlost, lost);
 }
 
+/* The tag that points to a version; NULL when none does. */
+static const char *
+tag_of(int64 version, int n, const int64 *versions, char *const *tags)
+{
+	for (int i = 0; i < n; i++)
+	{
+		if (versions[i] == version)
+			return tags[i];
+	}
+	return NULL;
+}
+
+/* Which of the items are wanted and may go. */
+static int
+choose(const LanceHistory *history, const LanceVersionRanges *ranges, int n, const LanceHistoryItem *items,
+	   int64 *chosen)
+{
+	LanceRefs refs = {.table = history->table, .lib = history->lib, .store = history->store};
+	int64 *versions;
+	char **tags;
+	int ntags = n > 0 ? lance_refs_tagged(&refs, history->branch, &versions, &tags) : 0;
+	int nchosen = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		int64 version = (int64)items[i].version;
+		const char *tag;
+
+		if (!in_ranges(ranges, version))
+			continue;
+		tag = tag_of(version, ntags, versions, tags);
+		if (tag != NULL)
+			ereport(NOTICE,
+					(errmsg("version " INT64_FORMAT " of table \"%s\" is kept", version, history->table->name),
+					 errdetail("Tag \"%s\" points to it.", tag)));
+		else
+			chosen[nchosen++] = version;
+	}
+	return nchosen;
+}
+
 void
 lance_op_delete_table_versions(const LanceDeleteTableVersionsRequest *request,
 							   LanceDeleteTableVersionsResponse *response)
@@ -88,7 +130,7 @@ lance_op_delete_table_versions(const LanceDeleteTableVersionsRequest *request,
 	LanceVersionRow *newest;
 	LncNaming naming = LNC_NAMING_V2;
 	int64 *versions;
-	int nversions = 0;
+	int nversions;
 	int n;
 
 	memset(response, 0, sizeof(*response));
@@ -103,13 +145,9 @@ lance_op_delete_table_versions(const LanceDeleteTableVersionsRequest *request,
 
 	/* What stays may be a version that this transaction has yet to write. */
 	newest = lance_version_row_newest(history.table->table_id, history.branch);
-	for (int i = 0; i < n; i++)
-	{
-		if (i == n - 1 && (newest == NULL || (uint64)newest->version <= items[i].version))
-			break;
-		if (in_ranges(&request->ranges, (int64)items[i].version))
-			versions[nversions++] = (int64)items[i].version;
-	}
+	if (n > 0 && (newest == NULL || (uint64)newest->version <= items[n - 1].version))
+		n--;
+	nversions = choose(&history, &request->ranges, n, items, versions);
 	response->deleted_count.given = true;
 	if (nversions > 0)
 	{

@@ -11,15 +11,22 @@
 #include "ops/check.h"
 #include "ops/history_of.h"
 #include "ops/place.h"
+#include "ops/refs_of.h"
 #include "ops/table.h"
 #include "pg/errcodes.h"
 #include "pg/report.h"
 
+static bool
+given(const char *text)
+{
+	return text != NULL && text[0] != '\0';
+}
+
 static void
 check_request(const LanceDescribeTableRequest *request)
 {
-	if (request->tag != NULL && request->tag[0] != '\0')
-		ereport(ERROR, (lance_errcode(LANCE_UNSUPPORTED), errmsg("describing a table at a tag is not supported")));
+	if (given(request->tag) && (request->version.given || given(request->branch)))
+		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("\"tag\" excludes \"version\" and \"branch\"")));
 	if (request->version.given && request->version.value < 1)
 		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT),
 						errmsg("invalid version " INT64_FORMAT, request->version.value),
@@ -76,17 +83,29 @@ look_into_store(const LanceDescribeTableRequest *request, const LanceTableRow *t
 	bool detailed = request->load_detailed_metadata == LANCE_BOOL_TRUE;
 	LanceLibrary *lib = lance_library_create(CurrentMemoryContext);
 	LncStore *store = lance_place_open(lib, table);
-	const char *branch = request->branch != NULL && request->branch[0] != '\0' ? request->branch : NULL;
+	const char *branch = given(request->branch) ? request->branch : NULL;
+	LanceOptionalInt version = request->version;
 	LanceHistory history;
 	LanceHistoryItem *item = NULL;
 
+	if (given(request->tag))
+	{
+		LanceRefs refs = {.table = table, .lib = lib, .store = store};
+		LncTag tag;
+
+		lance_check_ref_name(&refs, LNC_REF_TAG, request->tag, false);
+		if (!lance_refs_tag(&refs, request->tag, &tag))
+			lance_ref_missing(LNC_REF_TAG, request->tag, &request->id);
+		branch = tag.branch;
+		version = (LanceOptionalInt){.given = true, .value = (int64)tag.version};
+	}
 	lance_history_begin(&history, table, branch, lib, store);
-	if (request->version.given)
-		item = lance_history_find(&history, (uint64)request->version.value);
+	if (version.given)
+		item = lance_history_find(&history, (uint64)version.value);
 	else if (detailed || branch != NULL)
 		item = lance_history_latest(&history);
-	if (item == NULL && (request->version.given || branch != NULL))
-		lance_version_missing(&history, &request->id, request->version.given ? request->version.value : 0);
+	if (item == NULL && (version.given || branch != NULL))
+		lance_version_missing(&history, &request->id, version.given ? version.value : 0);
 	if (detailed || request->check_declared == LANCE_BOOL_TRUE)
 		response->is_only_declared =
 			item == NULL && lance_history_only_declared(table, lib, store) ? LANCE_BOOL_TRUE : LANCE_BOOL_FALSE;
@@ -120,7 +139,7 @@ lance_op_describe_table(const LanceDescribeTableRequest *request, LanceDescribeT
 	lance_place_client_options(lance_place_profile_of(table), &response->storage_options);
 	if (request->with_table_uri == LANCE_BOOL_TRUE)
 		response->table_uri = lance_place_uri(table->location);
-	if (request->version.given || (request->branch != NULL && request->branch[0] != '\0') ||
+	if (request->version.given || given(request->branch) || given(request->tag) ||
 		request->load_detailed_metadata == LANCE_BOOL_TRUE || request->check_declared == LANCE_BOOL_TRUE)
 		look_into_store(request, table, response);
 }

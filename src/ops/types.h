@@ -79,4 +79,38 @@ typedef struct LanceVersionList
 	LanceVersionInfo *items;
 } LanceVersionList;
 
+/* A tag as the API shows it. */
+typedef struct LanceTagInfo
+{
+	char *name;
+	char *branch; /* NULL: main */
+	int64 version;
+	int64 manifest_size;
+	LanceOptionalInt created_us; /* Unix epoch */
+	LanceOptionalInt updated_us;
+	LanceProperties metadata;
+} LanceTagInfo;
+
+typedef struct LanceTagList
+{
+	int count;
+	LanceTagInfo *items;
+} LanceTagList;
+
+typedef struct LanceBranchInfo
+{
+	char *name;
+	char *parent_branch; /* NULL: main */
+	int64 parent_version;
+	int64 create_at; /* seconds since the Unix epoch */
+	int64 manifest_size;
+	LanceProperties metadata;
+} LanceBranchInfo;
+
+typedef struct LanceBranchList
+{
+	int count;
+	LanceBranchInfo *items;
+} LanceBranchList;
+
 #endif

@@ -96,6 +96,47 @@ put_stats(LncJsonWriter *w, const char *name, const LanceOptionalInt *deleted_ro
 	lnc_jw_end_object(w);
 }
 
+/* The inner names are those of the files, in camel case. */
+static void
+put_tags(LncJsonWriter *w, const char *name, const LanceTagList *tags)
+{
+	lnc_jw_key(w, name);
+	lnc_jw_begin_object(w);
+	for (int i = 0; i < tags->count; i++)
+	{
+		const LanceTagInfo *tag = &tags->items[i];
+
+		lnc_jw_key(w, text_out(tag->name));
+		lnc_jw_begin_object(w);
+		put_text(w, "branch", tag->branch);
+		lnc_jw_put_int(w, "version", tag->version);
+		lnc_jw_put_int(w, "manifestSize", tag->manifest_size);
+		lnc_jw_end_object(w);
+	}
+	lnc_jw_end_object(w);
+}
+
+static void
+put_branches(LncJsonWriter *w, const char *name, const LanceBranchList *branches)
+{
+	lnc_jw_key(w, name);
+	lnc_jw_begin_object(w);
+	for (int i = 0; i < branches->count; i++)
+	{
+		const LanceBranchInfo *branch = &branches->items[i];
+
+		lnc_jw_key(w, text_out(branch->name));
+		lnc_jw_begin_object(w);
+		put_text(w, "parentBranch", branch->parent_branch);
+		lnc_jw_put_int(w, "parentVersion", branch->parent_version);
+		lnc_jw_put_int(w, "createAt", branch->create_at);
+		lnc_jw_put_int(w, "manifestSize", branch->manifest_size);
+		put_properties(w, "metadata", &branch->metadata);
+		lnc_jw_end_object(w);
+	}
+	lnc_jw_end_object(w);
+}
+
 static void write_object(LncJsonWriter *w, const LanceMessage *message, const void *object);
 
 static void
@@ -170,6 +211,12 @@ put_field(LncJsonWriter *w, const LanceField *field, const void *response)
 		case LANCE_FIELD_STATS:
 			put_stats(w, field->name, MEMBER(response, field, LanceOptionalInt),
 					  MEMBER(response, field, LanceOptionalInt) + 1);
+			return;
+		case LANCE_FIELD_TAGS:
+			put_tags(w, field->name, MEMBER(response, field, LanceTagList));
+			return;
+		case LANCE_FIELD_BRANCHES:
+			put_branches(w, field->name, MEMBER(response, field, LanceBranchList));
 			return;
 		default:
 			elog(ERROR, "field \"%s\" cannot stand in a response", field->name);

@@ -6,6 +6,7 @@
 
 #include "ops/batch.h"
 #include "ops/namespace.h"
+#include "ops/ref.h"
 #include "ops/table.h"
 #include "ops/version.h"
 #include "rest/fields.h"
@@ -222,6 +223,50 @@ static const LanceField batch_commit_tables_request_fields[] = {
 REQUEST(batch_commit_tables);
 #undef STRUCT
 
+#define STRUCT LanceCreateTableTagRequest
+static const LanceField table_tag_request_fields[] = {
+	FIELD(id, ID, PATH),       FIELD(tag, TEXT, BODY), FIELD(version, INT, BODY),
+	FIELD(branch, TEXT, BODY), END_OF_FIELDS,
+};
+REQUEST(table_tag);
+#undef STRUCT
+
+#define STRUCT LanceGetTableTagVersionRequest
+static const LanceField tag_name_request_fields[] = {
+	FIELD(id, ID, PATH),
+	FIELD(tag, TEXT, BODY),
+	END_OF_FIELDS,
+};
+REQUEST(tag_name);
+#undef STRUCT
+
+#define STRUCT LanceListTableRefsRequest
+static const LanceField list_table_refs_request_fields[] = {
+	FIELD(id, ID, PATH),
+	FIELD(page_token, TEXT, QUERY),
+	FIELD(limit, LIMIT, QUERY),
+	END_OF_FIELDS,
+};
+REQUEST(list_table_refs);
+#undef STRUCT
+
+#define STRUCT LanceCreateTableBranchRequest
+static const LanceField create_table_branch_request_fields[] = {
+	FIELD(id, ID, PATH), FIELD(name, TEXT, BODY), FIELD(from_branch, TEXT, BODY), FIELD(from_version, INT, BODY),
+	END_OF_FIELDS,
+};
+REQUEST(create_table_branch);
+#undef STRUCT
+
+#define STRUCT LanceDeleteTableBranchRequest
+static const LanceField delete_table_branch_request_fields[] = {
+	FIELD(id, ID, PATH),
+	FIELD(name, TEXT, BODY),
+	END_OF_FIELDS,
+};
+REQUEST(delete_table_branch);
+#undef STRUCT
+
 /* ---- responses */
 
 /* Create, describe and drop of a namespace answer alike. */
@@ -377,4 +422,31 @@ static const LanceField batch_commit_tables_response_fields[] = {
 	END_OF_FIELDS,
 };
 RESPONSE(batch_commit_tables);
+#undef STRUCT
+
+#define STRUCT LanceGetTableTagVersionResponse
+static const LanceField get_table_tag_version_response_fields[] = {
+	OUT(version, INT),
+	OUT(branch, TEXT),
+	END_OF_FIELDS,
+};
+RESPONSE(get_table_tag_version);
+#undef STRUCT
+
+#define STRUCT LanceListTableTagsResponse
+static const LanceField list_table_tags_response_fields[] = {
+	OUT(tags, TAGS),
+	OUT(page_token, TEXT),
+	END_OF_FIELDS,
+};
+RESPONSE(list_table_tags);
+#undef STRUCT
+
+#define STRUCT LanceListTableBranchesResponse
+static const LanceField list_table_branches_response_fields[] = {
+	OUT(branches, BRANCHES),
+	OUT(page_token, TEXT),
+	END_OF_FIELDS,
+};
+RESPONSE(list_table_branches);
 #undef STRUCT

@@ -41,5 +41,13 @@ extern const LanceMessage lance_message_batch_create_table_versions_request;
 extern const LanceMessage lance_message_batch_commit_tables_request;
 extern const LanceMessage lance_message_batch_create_table_versions_response;
 extern const LanceMessage lance_message_batch_commit_tables_response;
+extern const LanceMessage lance_message_table_tag_request; /* create, update */
+extern const LanceMessage lance_message_tag_name_request;  /* get, delete */
+extern const LanceMessage lance_message_list_table_refs_request;
+extern const LanceMessage lance_message_create_table_branch_request;
+extern const LanceMessage lance_message_delete_table_branch_request;
+extern const LanceMessage lance_message_get_table_tag_version_response;
+extern const LanceMessage lance_message_list_table_tags_response;
+extern const LanceMessage lance_message_list_table_branches_response;
 
 #endif

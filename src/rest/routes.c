@@ -8,6 +8,7 @@
 
 #include "ops/batch.h"
 #include "ops/namespace.h"
+#include "ops/ref.h"
 #include "ops/table.h"
 #include "ops/version.h"
 #include "rest/fields.h"
@@ -48,6 +49,15 @@ RUN(describe_table_version, LanceDescribeTableVersionRequest, LanceDescribeTable
 RUN(delete_table_versions, LanceDeleteTableVersionsRequest, LanceDeleteTableVersionsResponse)
 RUN(create_table_versions, LanceBatchCreateTableVersionsRequest, LanceBatchCreateTableVersionsResponse)
 RUN(commit_tables, LanceBatchCommitTablesRequest, LanceBatchCommitTablesResponse)
+
+RUN(list_table_tags, LanceListTableRefsRequest, LanceListTableTagsResponse)
+RUN(get_table_tag_version, LanceGetTableTagVersionRequest, LanceGetTableTagVersionResponse)
+RUN_SILENT(create_table_tag, LanceCreateTableTagRequest)
+RUN_SILENT(delete_table_tag, LanceDeleteTableTagRequest)
+RUN_SILENT(update_table_tag, LanceUpdateTableTagRequest)
+RUN(list_table_branches, LanceListTableRefsRequest, LanceListTableBranchesResponse)
+RUN_SILENT(create_table_branch, LanceCreateTableBranchRequest)
+RUN_SILENT(delete_table_branch, LanceDeleteTableBranchRequest)
 
 #define NONE LANCE_BODY_NONE
 #define JSON LANCE_BODY_JSON
@@ -145,14 +155,22 @@ const LanceRoute lance_rest_routes[] = {
 	REFUSED("DropTableIndex", "POST", "/v1/table/{id}/index/{index_name}/drop", JSON),
 
 	/* tags and branches */
-	REFUSED("ListTableTags", "GET, POST", "/v1/table/{id}/tags/list", JSON),
-	REFUSED("GetTableTagVersion", "POST", "/v1/table/{id}/tags/version", JSON),
-	REFUSED("CreateTableTag", "POST", "/v1/table/{id}/tags/create", JSON),
-	REFUSED("DeleteTableTag", "POST", "/v1/table/{id}/tags/delete", JSON),
-	REFUSED("UpdateTableTag", "POST", "/v1/table/{id}/tags/update", JSON),
-	REFUSED("ListTableBranches", "POST", "/v1/table/{id}/branches/list", JSON),
-	REFUSED("CreateTableBranch", "POST", "/v1/table/{id}/branches/create", JSON),
-	REFUSED("DeleteTableBranch", "POST", "/v1/table/{id}/branches/delete", JSON),
+	SERVED("ListTableTags", "GET, POST", "/v1/table/{id}/tags/list", JSON, list_table_tags, list_table_refs_request,
+		   ANSWER(list_table_tags_response), REPEATABLE),
+	SERVED("GetTableTagVersion", "POST", "/v1/table/{id}/tags/version", JSON, get_table_tag_version,
+		   tag_name_request, ANSWER(get_table_tag_version_response), REPEATABLE),
+	SERVED("CreateTableTag", "POST", "/v1/table/{id}/tags/create", JSON, create_table_tag, table_tag_request, EMPTY,
+		   REPEATABLE),
+	SERVED("DeleteTableTag", "POST", "/v1/table/{id}/tags/delete", JSON, delete_table_tag, tag_name_request, EMPTY,
+		   REPEATABLE),
+	SERVED("UpdateTableTag", "POST", "/v1/table/{id}/tags/update", JSON, update_table_tag, table_tag_request, EMPTY,
+		   REPEATABLE),
+	SERVED("ListTableBranches", "POST", "/v1/table/{id}/branches/list", JSON, list_table_branches,
+		   list_table_refs_request, ANSWER(list_table_branches_response), REPEATABLE),
+	SERVED("CreateTableBranch", "POST", "/v1/table/{id}/branches/create", JSON, create_table_branch,
+		   create_table_branch_request, EMPTY, REPEATABLE),
+	SERVED("DeleteTableBranch", "POST", "/v1/table/{id}/branches/delete", JSON, delete_table_branch,
+		   delete_table_branch_request, EMPTY, REPEATABLE),
 
 	/* materialized views, transactions */
 	REFUSED("CreateMaterializedView", "POST", "/v1/materialized_view/{id}/create", JSON),

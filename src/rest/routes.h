@@ -27,7 +27,9 @@ typedef enum LanceFieldKind
 	LANCE_FIELD_JSON,       /* char *: an object that is JSON already */
 	LANCE_FIELD_LIST,       /* {bool given; int count; T *items}: list of objects, each a message */
 	LANCE_FIELD_OBJECT,     /* T *: an object that is a message; NULL: not given */
-	LANCE_FIELD_STATS       /* two LanceOptionalInt: deleted rows, fragments */
+	LANCE_FIELD_STATS,      /* two LanceOptionalInt: deleted rows, fragments */
+	LANCE_FIELD_TAGS,       /* LanceTagList: object of objects */
+	LANCE_FIELD_BRANCHES    /* LanceBranchList: the same */
 } LanceFieldKind;
 
 /* Where a request's member may come from. The route's id wins over nothing, the query over the body. */

@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
+#include "common/int.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "ops/check.h"
@@ -14,6 +15,8 @@
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/timestamp.h"
+
+#define UNIX_TO_PG_USECS ((int64)(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY)
 
 static void
 split_id(const char *text, LanceId *out)
@@ -178,6 +181,16 @@ lance_record_time(LanceRecord *record, LanceOptionalInt millis)
 		TimestampTzGetDatum((millis.value - INT64CONST(86400000) * (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)) *
 							1000),
 		!millis.given);
+}
+
+void
+lance_record_time_us(LanceRecord *record, LanceOptionalInt unix_us)
+{
+	int64 time = 0;
+	bool valid =
+		unix_us.given && !pg_sub_s64_overflow(unix_us.value, UNIX_TO_PG_USECS, &time) && IS_VALID_TIMESTAMP(time);
+
+	add(record, TimestampTzGetDatum(time), !valid);
 }
 
 Datum

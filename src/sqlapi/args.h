@@ -45,6 +45,9 @@ extern void lance_record_json(LanceRecord *record, const char *json);
 /* Milliseconds since the Unix epoch as timestamptz. */
 extern void lance_record_time(LanceRecord *record, LanceOptionalInt millis);
 
+/* Microseconds since the Unix epoch as timestamptz; NULL also for a time that it can't hold. */
+extern void lance_record_time_us(LanceRecord *record, LanceOptionalInt unix_us);
+
 /* The record as the function's result, whose type the call tells. */
 extern Datum lance_record_result(FunctionCallInfo fcinfo, LanceRecord *record);
 

@@ -6,20 +6,16 @@
  */
 #include "postgres.h"
 
-#include "common/int.h"
 #include "mb/pg_wchar.h"
 #include "ops/inspect.h"
 #include "pg/errcodes.h"
 #include "pg/installed.h"
 #include "sqlapi/args.h"
-#include "utils/timestamp.h"
 
 PG_FUNCTION_INFO_V1(lance_sql_dataset_versions);
 PG_FUNCTION_INFO_V1(lance_sql_dataset_fragments);
 PG_FUNCTION_INFO_V1(lance_sql_dataset_columns);
 PG_FUNCTION_INFO_V1(lance_sql_dataset_pages);
-
-#define UNIX_TO_PG_USECS ((int64)(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY)
 
 static void
 dataset_arguments(FunctionCallInfo fcinfo, int version, int branch, LanceInspectRequest *request)
@@ -70,20 +66,6 @@ texts(int count, const char *const *items)
 	return result;
 }
 
-/* A time that timestamptz can't hold is NULL, as one that is not stated. */
-static void
-add_time(LanceRecord *record, int64 unix_us)
-{
-	int64 time;
-
-	if (unix_us == 0 || pg_sub_s64_overflow(unix_us, UNIX_TO_PG_USECS, &time) || !IS_VALID_TIMESTAMP(time))
-	{
-		add_null(record);
-		return;
-	}
-	lance_record_int8(record, (LanceOptionalInt){.given = true, .value = time});
-}
-
 /* (dataset, server, branch) */
 Datum
 lance_sql_dataset_versions(PG_FUNCTION_ARGS)
@@ -98,7 +80,8 @@ lance_sql_dataset_versions(PG_FUNCTION_ARGS)
 	for (const LanceVersionItem *item = lance_inspect_versions(&request); item != NULL; item = item->next)
 	{
 		add_number(&record, "version", item->facts.version);
-		add_time(&record, item->facts.timestamp_us);
+		lance_record_time_us(
+			&record, (LanceOptionalInt){.given = item->facts.timestamp_us != 0, .value = item->facts.timestamp_us});
 		lance_record_text(&record, item->facts.operation);
 		add_number(&record, "fragments", item->facts.fragments);
 		add_number(&record, "physical_rows", item->facts.physical_rows);

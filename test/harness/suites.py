@@ -214,7 +214,7 @@ def client(s, r, script, which, cluster, store, more=None, timeout=900):
     os.makedirs(work)
     own(work)
     env = {"LANCE_TEST_URL": cluster.url, "LANCE_TEST_HEADERS": cluster.headers,
-           "LANCE_TEST_REQUIRE": "detail,pages", "HOME": work, "TMPDIR": work,
+           "LANCE_TEST_REQUIRE": "tags,detail,pages", "HOME": work, "TMPDIR": work,
            "LANCE_TEST_UNMANAGED_PROPS": '{"managed_versioning": "false"}',
            "PATH": s.pg.bindir + ":" + os.environ["PATH"], "PYTHONUNBUFFERED": "1",
            **cluster.environment(), **(store.environment() if store else {}), **(more or {})}

@@ -55,15 +55,15 @@ my @routes = (
 	['POST', '/v1/table/{id}/index/list', 'ListTableIndices'],
 	['POST', '/v1/table/{id}/index/{index_name}/stats', 'DescribeTableIndexStats'],
 	['POST', '/v1/table/{id}/index/{index_name}/drop', 'DropTableIndex'],
-	['POST', '/v1/table/{id}/tags/list', 'ListTableTags'],
-	['POST', '/v1/table/{id}/tags/version', 'GetTableTagVersion'],
+	['POST', '/v1/table/{id}/tags/list', 'ListTableTags', 'lance_list_table_tags'],
+	['POST', '/v1/table/{id}/tags/version', 'GetTableTagVersion', 'lance_get_table_tag_version'],
 	['POST', '/v1/table/{id}/declare', 'DeclareTable', 'lance_declare_table'],
-	['POST', '/v1/table/{id}/tags/create', 'CreateTableTag'],
-	['POST', '/v1/table/{id}/tags/delete', 'DeleteTableTag'],
-	['POST', '/v1/table/{id}/tags/update', 'UpdateTableTag'],
-	['POST', '/v1/table/{id}/branches/list', 'ListTableBranches'],
-	['POST', '/v1/table/{id}/branches/create', 'CreateTableBranch'],
-	['POST', '/v1/table/{id}/branches/delete', 'DeleteTableBranch'],
+	['POST', '/v1/table/{id}/tags/create', 'CreateTableTag', 'lance_create_table_tag'],
+	['POST', '/v1/table/{id}/tags/delete', 'DeleteTableTag', 'lance_delete_table_tag'],
+	['POST', '/v1/table/{id}/tags/update', 'UpdateTableTag', 'lance_update_table_tag'],
+	['POST', '/v1/table/{id}/branches/list', 'ListTableBranches', 'lance_list_table_branches'],
+	['POST', '/v1/table/{id}/branches/create', 'CreateTableBranch', 'lance_create_table_branch'],
+	['POST', '/v1/table/{id}/branches/delete', 'DeleteTableBranch', 'lance_delete_table_branch'],
 	['POST', '/v1/transaction/{id}/describe', 'DescribeTransaction'],
 	['POST', '/v1/transaction/{id}/alter', 'AlterTransaction'],
 );
@@ -109,7 +109,7 @@ for my $route (@routes)
 	like($headers->{allow}, qr/\b$method\b/, "$operation: Allow");
 }
 $rest->expect('what older clients GET', 406, 0, 'GET', '/v1/table/walk%24none/count_rows');
-$rest->expect('tags by GET', 406, 0, 'GET', '/v1/table/walk%24none/tags/list');
+$rest->expect('tags by GET', 200, undef, 'GET', '/v1/table/walk%24none/tags/list');
 for my $unknown ('/', '/v1', '/v2/table', '/v1/table/x/fly', '/v1/namespace/a/b/c/d', '/v1/table/x/drop/y',
 	'/v1//table', '/v1/' . 'x/' x 100)
 {
