@@ -27,6 +27,7 @@ SUITES = {
     "tap": "TAP tests: workers, restarts, REST",
     "clients": "LanceDB, pylance and raw HTTP against the REST server, tables in local files",
     "s3": "the same, tables on an S3 server",
+    "spec": "every route of the REST specification, with good and bent requests",
     "append": "16 clients append at once, some past the catalog",
     "crash": "kill -9 of the REST server in the middle of commits",
 }
@@ -137,6 +138,8 @@ def jobs_of(s, a):
         jobs.append(("unit", lambda r: suites.unit(s, r)))
     if "crash" in a.suites:
         jobs.append(("crash", lambda r: suites.client(s, r, "crash_run.py", "new", crash.get(), None)))
+    if "spec" in a.suites:
+        jobs.append(("spec", lambda r, c=Lazy(s, "spec"): suites.client(s, r, "spec_run.py", "new", c.get(), None)))
     if "append" in a.suites:
         for which in ("new", "old"):
             jobs.append(("append/" + which, lambda r, w=which: suites.client(s, r, "append_run.py", w, local.get(), None)))
