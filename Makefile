@@ -62,7 +62,7 @@ REGRESS += fdw_vector
 REGRESS += fdw_blobs
 ISOLATION_OPTS = --inputdir=test --outputdir=$(BUILD)/isolation
 ISOLATION = declare_declare declare_drop drop_drop rename_rename refs create_version repeatable_read notify
-EXTRA_CLEAN = $(OBJS:.o=.d) $(addprefix $(BUILD)/,lance_inspect gen san unit deps/obj deps/san regress isolation check)
+EXTRA_CLEAN = $(OBJS:.o=.d) $(addprefix $(BUILD)/,lance_inspect bench gen san unit deps/obj deps/san regress isolation check)
 
 OBJS = $(LIB_SOURCES:.c=.o) $(PROTO_SOURCES:.c=.o) $(SERVER_SOURCES:.c=.o) $(NANOARROW_OBJS)
 PG_CPPFLAGS = $(LIB_CPPFLAGS)
@@ -147,6 +147,14 @@ $(BUILD)/lance_inspect: tools/lance_inspect.c $(LIB_OBJS)
 
 inspect: $(BUILD)/lance_inspect
 
+# ---- decode speed of each encoding beside the pylance of PYTHON: make bench PYTHON=… [BENCH=options of bench/decode.py]
+$(BUILD)/bench/decode: bench/decode.c test/unit/fixture_text.c $(LIB_OBJS)
+	@mkdir -p $(@D)
+	$(CC) $(LIB_WARNINGS) $(LIB_CPPFLAGS) -Itest $(OPTIMISE) $^ $(LIB_LIBS) -lm -o $@
+
+bench: $(BUILD)/bench/decode inspect
+	$(PYTHON) bench/decode.py $(BENCH)
+
 # ---- a second compiler reads everything (it makes no objects)
 CLANG = clang-14
 clang: $(PROTO_HEADERS) $(NANOARROW_STAMP) $(NANOARROW_CONFIG)
@@ -189,13 +197,14 @@ fuzz: $(BUILD)/fuzz/$(NAME)_fuzz
 print-%:
 	@echo '$($*)'
 
-.PHONY: unit unit-tests random inspect clang fuzz fuzz-replay help
+.PHONY: unit unit-tests random bench inspect clang fuzz fuzz-replay help
 help:
 	@echo "make deps       fetch and unpack nanoarrow (a build does it too when it is missing)"
 	@echo "make            build the extension"
 	@echo "make install    install it for the server of PG_CONFIG"
 	@echo "make unit       build and run the unit tests of the library half"
 	@echo "make inspect    build build/lance_inspect, which shows what a dataset is made of without a server"
+	@echo "make bench      decode speed of each encoding beside pylance (PYTHON=a python that has it)"
 	@echo "make fuzz-replay  run the fuzz targets over their corpora;  make fuzz NAME=file  search for new inputs"
 	@echo "make clang      read everything with clang, for its warnings"
 	@echo "make clean      remove what was built"

@@ -535,16 +535,17 @@ take_checked(LncContext *ctx, LncArena *arena, const LncColumn *column, int64_t 
 		}
 		case LAYOUT_VARIABLE:
 		{
+			int64_t roomy = column->offsets[column->length] - LNC_COPY_ROOM;
 			uint8_t *data;
 
 			LNC_TRY(take_offsets(ctx, arena, column, count, indices, &result));
-			LNC_TRY(lnc_arena_alloc(ctx, arena, (size_t)result.offsets[count], (void **)&data));
+			LNC_TRY(lnc_arena_alloc(ctx, arena, (size_t)result.offsets[count] + LNC_COPY_ROOM, (void **)&data));
 			for (int64_t i = 0; i < count; i++)
 			{
-				size_t length = (size_t)(result.offsets[i + 1] - result.offsets[i]);
+				int64_t from = column->offsets[indices[i]];
 
-				if (length > 0)
-					memcpy(data + result.offsets[i], column->data + column->offsets[indices[i]], length);
+				lnc_copy_short(data + result.offsets[i], column->data + from,
+							   (size_t)(result.offsets[i + 1] - result.offsets[i]), from <= roomy);
 			}
 			result.data = data;
 			break;

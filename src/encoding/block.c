@@ -319,6 +319,7 @@ static LncCode
 gather_variable(LncContext *ctx, LncArena *arena, const LncBlock *values, const uint64_t *indices, uint64_t count,
 				LncBlock *out)
 {
+	int64_t roomy = values->offsets[values->count] - LNC_COPY_ROOM;
 	int64_t *offsets;
 	uint8_t *data;
 	uint64_t total = 0;
@@ -334,13 +335,13 @@ gather_variable(LncContext *ctx, LncArena *arena, const LncBlock *values, const 
 			return lnc_fail(ctx, LNC_LIMIT, "the values of one batch take too many bytes");
 		offsets[i + 1] = (int64_t)total;
 	}
-	LNC_TRY(lnc_arena_alloc(ctx, arena, total, (void **)&data));
+	LNC_TRY(lnc_arena_alloc(ctx, arena, total + LNC_COPY_ROOM, (void **)&data));
 	for (uint64_t i = 0; i < count; i++)
 	{
-		size_t length = (size_t)(offsets[i + 1] - offsets[i]);
+		int64_t from = values->offsets[indices[i]];
 
-		if (length > 0)
-			memcpy(data + offsets[i], values->data + values->offsets[indices[i]], length);
+		lnc_copy_short(data + offsets[i], values->data + from, (size_t)(offsets[i + 1] - offsets[i]),
+					   from <= roomy);
 	}
 	out->offsets = offsets;
 	out->data = data;

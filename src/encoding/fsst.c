@@ -62,17 +62,108 @@ decoded_size(const LncFsst *fsst, const uint8_t *at, const uint8_t *end)
 	return size;
 }
 
+#define HIGH_BITS UINT64_C(0x8080808080808080)
+#define LOW_BITS UINT64_C(0x0101010101010101)
+
+/* Whether one of eight codes is the escape: a byte of ones is a zero byte of the complement. */
+static inline bool
+has_escape(uint64_t codes)
+{
+	return ((~codes - LOW_BITS) & codes & HIGH_BITS) != 0;
+}
+
+/*
+ * Codes are decoded in runs over the ends of values, which are too near to each other to be branched on. Where each code
+ * went is noted; the ends are looked up there.
+ */
+#define RUN_CODES 2048
+#define NOWHERE UINT32_MAX /* the byte behind an escape is no code */
+
+typedef struct Run
+{
+	uint8_t *to;      /* where the next symbol goes; there is room for eight bytes more than all codes give */
+	unsigned unknown; /* has high bits once an unknown code was met */
+	bool cut;         /* the codes end within an escape */
+	uint32_t places[RUN_CODES + 1]; /* of codes, relative to the start of the run */
+} Run;
+
+/* Put a symbol at to; of an unknown code nothing. */
+static inline uint8_t *
+put_symbol(const LncFsst *fsst, uint8_t code, uint8_t *to, unsigned *unknown)
+{
+	unsigned length = fsst->length[code];
+
+	memcpy(to, &fsst->symbol[code], FSST_SYMBOL_BYTES);
+	*unknown |= length - 1;
+	return to + length;
+}
+
+/* Decode the next of left codes, RUN_CODES at most; returns how many. */
+static uint64_t
+decode_run(const LncFsst *fsst, const uint8_t *codes, uint64_t left, Run *run)
+{
+	/* What is written may be anywhere for all the compiler knows: these stay in registers. */
+	uint8_t *start = run->to;
+	uint8_t *to = start;
+	unsigned unknown = run->unknown;
+	uint32_t *places = run->places;
+	uint64_t n = left < RUN_CODES ? left : RUN_CODES;
+	uint64_t i = 0;
+
+	while (i < n)
+	{
+		uint64_t stop;
+
+		for (; n - i >= 8; i += 8)
+		{
+			uint64_t word = lnc_le64(codes + i);
+
+			if (has_escape(word))
+				break;
+			for (unsigned k = 0; k < 8; k++)
+			{
+				places[i + k] = (uint32_t)(to - start);
+				to = put_symbol(fsst, (uint8_t)(word >> 8 * k), to, &unknown);
+			}
+		}
+		for (stop = n - i < 8 ? n : i + 8; i < stop; i++)
+		{
+			places[i] = (uint32_t)(to - start);
+			if (codes[i] != FSST_ESCAPE)
+				to = put_symbol(fsst, codes[i], to, &unknown);
+			else if (i + 1 < n)
+			{
+				*to++ = codes[++i];
+				places[i] = NOWHERE;
+			}
+			else if (n < left)
+			{
+				/* It goes with the next run. */
+				n = i;
+				break;
+			}
+			else
+				run->cut = true;
+		}
+	}
+	places[n] = (uint32_t)(to - start);
+	run->to = to;
+	run->unknown = unknown;
+	return n;
+}
+
 LncCode
 lnc_fsst_decode(LncContext *ctx, LncArena *arena, const LncFsst *fsst, uint64_t count, const int64_t *offsets,
 				const uint8_t *data, const int64_t **out_offsets, const uint8_t **out_data)
 {
 	uint64_t coded = (uint64_t)(offsets[count] - offsets[0]);
+	uint64_t done = 0;
+	uint64_t value = 0;
 	uint64_t room;
 	uint8_t *text;
-	uint8_t *to;
 	int64_t *ends;
-	void *memory;
-	unsigned bad = 0;
+	bool broken = false;
+	Run run; /* its places are only set as far as they are used */
 
 	if (fsst->raw)
 	{
@@ -84,41 +175,35 @@ lnc_fsst_decode(LncContext *ctx, LncArena *arena, const LncFsst *fsst, uint64_t 
 		return lnc_fail(ctx, LNC_LIMIT, "coded strings of %llu bytes are too long", (unsigned long long)coded);
 
 	/* A code gives at most eight bytes; symbols are written whole, so eight more are kept behind the end. */
-	room = coded * FSST_SYMBOL_BYTES;
-	if (coded > FSST_UNMEASURED)
-	{
-		room = 0;
-		for (uint64_t i = 0; i < count; i++)
-			room += decoded_size(fsst, data + offsets[i], data + offsets[i + 1]);
-	}
-	LNC_TRY(lnc_arena_alloc(ctx, arena, room + FSST_SYMBOL_BYTES, &memory));
-	text = to = memory;
-	LNC_TRY(lnc_arena_alloc(ctx, arena, (count + 1) * sizeof(*ends), &memory));
-	ends = memory;
+	room = coded <= FSST_UNMEASURED ? coded * FSST_SYMBOL_BYTES
+									: decoded_size(fsst, data + offsets[0], data + offsets[count]);
+	LNC_TRY(lnc_arena_alloc(ctx, arena, room + FSST_SYMBOL_BYTES, (void **)&text));
+	LNC_TRY(lnc_arena_alloc(ctx, arena, (count + 1) * sizeof(*ends), (void **)&ends));
+	run.to = text;
+	run.unknown = 0;
+	run.cut = false;
 	ends[0] = 0;
-	for (uint64_t i = 0; i < count; i++)
+	while (done < coded)
 	{
-		const uint8_t *at = data + offsets[i];
-		const uint8_t *end = data + offsets[i + 1];
+		int64_t start = run.to - text;
+		int64_t at = offsets[0] + (int64_t)done;
+		uint64_t n = decode_run(fsst, data + at, coded - done, &run);
 
-		while (at < end)
+		for (; value < count && (uint64_t)(offsets[value + 1] - at) <= n; value++)
 		{
-			uint8_t code = *at++;
+			uint32_t place = run.places[offsets[value + 1] - at];
 
-			if (code != FSST_ESCAPE)
-			{
-				memcpy(to, &fsst->symbol[code], FSST_SYMBOL_BYTES);
-				to += fsst->length[code];
-				bad |= fsst->length[code] == 0;
-			}
-			else if (at < end)
-				*to++ = *at++;
-			else
-				bad = 1;
+			broken |= place == NOWHERE;
+			ends[value + 1] = start + place;
 		}
-		ends[i + 1] = to - text;
+		done += n;
+		LNC_TRY(lnc_check_interrupt(ctx));
 	}
-	LNC_REQUIRE(ctx, bad == 0, "a coded string has an unknown symbol or ends within an escape");
+	for (; value < count; value++)
+		ends[value + 1] = run.to - text;
+	/* An unknown code has length 0, which less one has all bits. */
+	LNC_REQUIRE(ctx, !broken && !run.cut && run.unknown <= FSST_SYMBOL_BYTES,
+				"a coded string has an unknown symbol or ends within an escape");
 	*out_offsets = ends;
 	*out_data = text;
 	return LNC_OK;

@@ -6,6 +6,62 @@
 
 #include "encoding/check.h"
 
+/* Eight levels at a time, at any address. */
+typedef uint16_t Lanes __attribute__((vector_size(16), aligned(2), may_alias));
+#define NLANES 8
+
+/* A sum of 16 bits a lane takes so many ones. */
+#define MOST_ONES 0xFFFF
+
+bool
+lnc_levels_any_above(const uint16_t *levels, uint64_t count, uint16_t limit)
+{
+	Lanes above = {0};
+	uint16_t any = 0;
+	uint64_t i = 0;
+
+	for (; i + NLANES <= count; i += NLANES)
+		above |= (Lanes)(*(const Lanes *)(levels + i) > limit);
+	for (unsigned lane = 0; lane < NLANES; lane++)
+		any |= above[lane];
+	for (; i < count; i++)
+		any |= levels[i] > limit;
+	return any != 0;
+}
+
+uint64_t
+lnc_levels_count_above(const uint16_t *levels, uint64_t count, uint16_t limit)
+{
+	uint64_t total = 0;
+	uint64_t i = 0;
+
+	while (i + NLANES <= count)
+	{
+		uint64_t rounds = (count - i) / NLANES;
+		uint64_t end = i + NLANES * (rounds < MOST_ONES ? rounds : MOST_ONES);
+		Lanes ones = {0};
+
+		/* A comparison gives all bits, that is -1. */
+		for (; i < end; i += NLANES)
+			ones -= (Lanes)(*(const Lanes *)(levels + i) > limit);
+		for (unsigned lane = 0; lane < NLANES; lane++)
+			total += ones[lane];
+	}
+	for (; i < count; i++)
+		total += levels[i] > limit;
+	return total;
+}
+
+/* The first four levels at a time as bits 0 to 3: set where the level, below 0x8000, is at most limit. */
+static inline unsigned
+four_at_most(const uint16_t *levels, uint64_t limits)
+{
+	uint64_t kept = ((limits - lnc_le64(levels)) >> 15) & UINT64_C(0x0001000100010001);
+
+	/* The products that bring the four bits together do not meet below. */
+	return (unsigned)((kept * UINT64_C(0x0001000200040008)) >> 48) & 15;
+}
+
 LncCode
 lnc_layers_open(LncContext *ctx, size_t count, const Lance__Encodings21__RepDefLayer *kinds, LncLayers *out)
 {
@@ -45,7 +101,6 @@ lnc_levels_decode(LncContext *ctx, const LncCodec *codec, LncGeneral *general, L
 {
 	const uint8_t *bytes = in.data;
 	const uint16_t *levels;
-	uint16_t highest = 0;
 	LncBlock block;
 
 	if (codec != NULL)
@@ -65,9 +120,8 @@ lnc_levels_decode(LncContext *ctx, const LncCodec *codec, LncGeneral *general, L
 		bytes = copy;
 	}
 	levels = (const uint16_t *)(const void *)bytes;
-	for (uint64_t i = 0; i < count; i++)
-		highest = levels[i] > highest ? levels[i] : highest;
-	LNC_REQUIRE(ctx, highest <= limit, "a level of %u is out of range, the highest is %u", highest, limit);
+	LNC_REQUIRE(ctx, !lnc_levels_any_above(levels, count, limit), "a level is out of range, the highest is %u",
+				limit);
 	*out = levels;
 	return LNC_OK;
 }
@@ -75,39 +129,25 @@ lnc_levels_decode(LncContext *ctx, const LncCodec *codec, LncGeneral *general, L
 uint64_t
 lnc_levels_count_visible(const LncLayers *layers, const uint16_t *def, uint64_t count)
 {
-	uint64_t visible = 0;
-
 	if (def == NULL || layers->max_visible >= layers->max_def)
 		return count;
-	for (uint64_t i = 0; i < count; i++)
-		visible += def[i] <= layers->max_visible;
-	return visible;
+	return count - lnc_levels_count_above(def, count, layers->max_visible);
 }
 
 LncCode
 lnc_levels_validity(LncContext *ctx, LncArena *arena, const uint16_t *def, uint64_t count, uint16_t limit,
 					const uint8_t **out)
 {
-	uint8_t *bits;
-	void *memory;
+	uint64_t limits = UINT64_C(0x0001000100010001) * (limit | 0x8000u);
 	uint64_t whole = count & ~UINT64_C(7);
-	uint16_t highest = 0;
+	uint8_t *bits;
 
 	*out = NULL;
-	for (uint64_t i = 0; i < count; i++)
-		highest = def[i] > highest ? def[i] : highest;
-	if (highest <= limit)
+	if (!lnc_levels_any_above(def, count, limit))
 		return LNC_OK;
-	LNC_TRY(lnc_arena_alloc(ctx, arena, lnc_bitmap_size(count), &memory));
-	bits = memory;
+	LNC_TRY(lnc_arena_alloc(ctx, arena, lnc_bitmap_size(count), (void **)&bits));
 	for (uint64_t i = 0; i < whole; i += 8)
-	{
-		unsigned byte = 0;
-
-		for (unsigned k = 0; k < 8; k++)
-			byte |= (unsigned)(def[i + k] <= limit) << k;
-		bits[i >> 3] = (uint8_t)byte;
-	}
+		bits[i >> 3] = (uint8_t)(four_at_most(def + i, limits) | four_at_most(def + i + 4, limits) << 4);
 	if (whole < count)
 	{
 		unsigned byte = 0;

@@ -61,10 +61,14 @@ extern LncCode lnc_levels_check(LncContext *ctx, const LncCodec *codec) LNC_MUST
 extern LncCode lnc_levels_decode(LncContext *ctx, const LncCodec *codec, LncGeneral *general, LncArena *arena,
 								 LncSlice in, uint64_t count, uint16_t limit, const uint16_t **out) LNC_MUST_CHECK;
 
+/* Whether any of count levels is above limit, and how many are. */
+extern bool lnc_levels_any_above(const uint16_t *levels, uint64_t count, uint16_t limit);
+extern uint64_t lnc_levels_count_above(const uint16_t *levels, uint64_t count, uint16_t limit);
+
 /* Count the slots that have a value; def NULL: all of them. */
 extern uint64_t lnc_levels_count_visible(const LncLayers *layers, const uint16_t *def, uint64_t count);
 
-/* Bit i of *out is set iff def[i] is at most limit. *out is NULL when every bit would be. */
+/* Bit i of *out is set iff def[i], a level of a page, is at most limit. *out is NULL when every bit would be. */
 extern LncCode lnc_levels_validity(LncContext *ctx, LncArena *arena, const uint16_t *def, uint64_t count,
 								   uint16_t limit, const uint8_t **out) LNC_MUST_CHECK;
 

@@ -259,6 +259,30 @@ typedef struct Rows
 	bool inside;      /* a wanted row has started and not ended */
 } Rows;
 
+/* Levels that are counted at once when a row is looked for. */
+#define SEARCH_STEP 256
+
+/*
+ * The place of start number *ahead, from 0, among levels [from, end): a start is a level of starts. If there are fewer,
+ * end, and *ahead becomes less by what there was.
+ */
+static uint64_t
+find_start(const uint16_t *rep, uint64_t from, uint64_t end, uint16_t starts, uint64_t *ahead)
+{
+	for (; end - from >= SEARCH_STEP; from += SEARCH_STEP)
+	{
+		uint64_t n = lnc_levels_count_above(rep + from, SEARCH_STEP, (uint16_t)(starts - 1));
+
+		if (n > *ahead)
+			break;
+		*ahead -= n;
+	}
+	for (; from < end; from++)
+		if (rep[from] == starts && (*ahead)-- == 0)
+			break;
+	return from;
+}
+
 /* Take what the cached chunk has of the rows wanted. */
 static LncCode
 take_rows(LncContext *ctx, const LncPage21 *page, const MiniBlock *mini, Rows *rows)
@@ -268,23 +292,23 @@ take_rows(LncContext *ctx, const LncPage21 *page, const MiniBlock *mini, Rows *r
 	uint16_t starts = page->layers.max_rep;
 	uint64_t from = 0;
 	uint64_t to;
+	uint64_t ends;
 	uint64_t value;
 	uint64_t nvalues;
 
 	if (!rows->inside)
 	{
-		for (; from < mini->cached_nlevels; from++)
-			if (rep[from] == starts && rows->skipped-- == 0)
-				break;
+		from = find_start(rep, 0, mini->cached_nlevels, starts, &rows->skipped);
 		LNC_REQUIRE(ctx, from < mini->cached_nlevels, "a chunk has fewer rows than the repetition index tells");
 		rows->inside = true;
 		to = from + 1;
 	}
 	else
 		to = 0;
-	for (; to < mini->cached_nlevels; to++)
-		if (rep[to] == starts && --rows->wanted == 0)
-			break;
+	/* Each start ends a row; the last one that is wanted goes on where there is none. */
+	ends = rows->wanted - 1;
+	to = find_start(rep, to, mini->cached_nlevels, starts, &ends);
+	rows->wanted = to < mini->cached_nlevels ? 0 : ends + 1;
 	value = lnc_levels_count_visible(&page->layers, def, from);
 	nvalues = lnc_levels_count_visible(&page->layers, def == NULL ? NULL : def + from, to - from);
 	LNC_TRY(lnc_buffer_append(ctx, &rows->rep, rep + from, (to - from) * sizeof(*rep)));

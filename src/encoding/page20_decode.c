@@ -296,26 +296,102 @@ decode_fixed_binary(LncContext *ctx, LncPage20 *page, LncNode20 *node, LncArena 
 
 /* ---- dictionary ---- */
 
-/* The index at place i of a column of unsigned integers of width bytes. */
-static inline uint64_t
-index_at(const uint8_t *values, uint64_t width, uint64_t i)
+/* Unsigned indices, widened. */
+static LncCode
+widen_indices(LncContext *ctx, LncArena *arena, const LncColumn *indices, uint64_t **out)
 {
-	uint64_t index = 0;
+	uint64_t count = (uint64_t)indices->length;
+	const uint8_t *values = indices->values;
+	uint64_t *rows;
 
-	memcpy(&index, values + i * width, (size_t)width);
-	return index;
+	LNC_TRY(lnc_arena_alloc(ctx, arena, (size_t)(count * sizeof(*rows)), (void **)&rows));
+	switch (lnc_type_width(indices->type))
+	{
+#define WIDEN(type_)                                                   \
+	case sizeof(type_):                                                \
+		for (uint64_t i = 0; i < count; i++)                           \
+		{                                                              \
+			type_ index;                                               \
+                                                                       \
+			memcpy(&index, values + i * sizeof(index), sizeof(index)); \
+			rows[i] = index;                                           \
+		}                                                              \
+		break
+		WIDEN(uint8_t);
+		WIDEN(uint16_t);
+		WIDEN(uint32_t);
+		WIDEN(uint64_t);
+#undef WIDEN
+		default:
+			return lnc_fail(ctx, LNC_CORRUPT, "dictionary indices have %" PRIu64 " bytes",
+							lnc_type_width(indices->type));
+	}
+	*out = rows;
+	return LNC_OK;
+}
+
+/*
+ * Which rows are not NULL: the index is there and, where zero stands for NULL, not zero; others move down by one then.
+ * The rows of NULLs become 0.
+ */
+static LncCode
+index_validity(LncContext *ctx, LncArena *arena, const LncColumn *indices, bool zero_is_null, uint64_t *rows,
+			   uint8_t **out)
+{
+	uint64_t zero = zero_is_null ? 1 : 0; /* the least index that is one */
+	uint64_t count = (uint64_t)indices->length;
+	uint8_t *validity;
+
+	LNC_TRY(lnc_arena_calloc(ctx, arena, lnc_bitmap_size(count), 1, (void **)&validity));
+	for (uint64_t i = 0; i < count; i += 8)
+	{
+		unsigned present = indices->validity != NULL ? indices->validity[i >> 3] : 0xFF;
+		unsigned n = count - i < 8 ? (unsigned)(count - i) : 8;
+		unsigned byte = 0;
+
+		for (unsigned k = 0; k < n; k++)
+		{
+			unsigned valid = (present >> k & 1) & (rows[i + k] >= zero);
+
+			byte |= valid << k;
+			rows[i + k] = (rows[i + k] - zero) & (0 - (uint64_t)valid);
+		}
+		validity[i >> 3] = (uint8_t)byte;
+	}
+	*out = validity;
+	return LNC_OK;
+}
+
+/* The rows, of which those not NULL are below nitems, are below it; their values, if variable, are not too long. */
+static LncCode
+check_rows(LncContext *ctx, const LncColumn *items, uint64_t nitems, const uint8_t *validity, const uint64_t *rows,
+		   uint64_t count)
+{
+	uint64_t highest = 0;
+	uint64_t bytes = 0;
+
+	for (uint64_t i = 0; i < count; i++)
+		highest = rows[i] > highest ? rows[i] : highest;
+	if (count > 0 && highest >= nitems &&
+		!(nitems == 0 && validity != NULL && lnc_bits_count(validity, 0, count) == 0))
+		return lnc_fail(ctx, LNC_CORRUPT, "dictionary index %" PRIu64 " is not below %" PRIu64, highest, nitems);
+	if (items->offsets == NULL || nitems == 0)
+		return LNC_OK;
+	for (uint64_t i = 0; i < count && bytes <= LNC_NODE20_MAX_MADE; i++)
+		bytes += (uint64_t)(items->offsets[rows[i] + 1] - items->offsets[rows[i]]);
+	if (bytes > LNC_NODE20_MAX_MADE)
+		return lnc_fail(ctx, LNC_LIMIT, "%" PRIu64 " rows of dictionary values take more than 1 GiB", count);
+	return LNC_OK;
 }
 
 static LncCode
 decode_dictionary(LncContext *ctx, LncPage20 *page, LncNode20 *node, LncArena *arena, uint64_t first,
 				  uint64_t count, LncColumn *out)
 {
-	uint64_t width = lnc_type_width(node->first->type);
 	uint64_t nitems = node->second->nvalues;
 	LncColumn indices;
-	int64_t *rows;
-	uint8_t *validity;
-	uint64_t bytes = 0; /* of variable values in the result */
+	uint64_t *rows;
+	uint8_t *validity = NULL;
 
 	if (!node->has_items)
 	{
@@ -323,32 +399,20 @@ decode_dictionary(LncContext *ctx, LncPage20 *page, LncNode20 *node, LncArena *a
 		node->has_items = true;
 	}
 	LNC_TRY(lnc_node20_decode(ctx, page, node->first, arena, first, count, &indices));
-	LNC_TRY(lnc_arena_calloc(ctx, arena, (size_t)count, sizeof(*rows), (void **)&rows));
-	LNC_TRY(lnc_arena_calloc(ctx, arena, lnc_bitmap_size(count), 1, (void **)&validity));
-	for (uint64_t i = 0; i < count; i++)
-	{
-		uint64_t index = index_at(indices.values, width, i);
-
-		if (lnc_column_is_null(&indices, (int64_t)i) || (node->zero_is_null && index == 0))
-			index = 0; /* the first item lies under the NULL */
-		else
-		{
-			index -= node->zero_is_null;
-			if (index >= nitems)
-				return lnc_fail(ctx, LNC_CORRUPT, "dictionary index %" PRIu64 " is not below %" PRIu64, index,
-								nitems);
-			if (!lnc_column_is_null(&node->items, (int64_t)index))
-				lnc_bit_set(validity, i);
-		}
-		rows[i] = (int64_t)index;
-		if (node->items.offsets != NULL && nitems > 0)
-			bytes += (uint64_t)(node->items.offsets[index + 1] - node->items.offsets[index]);
-		if (bytes > LNC_NODE20_MAX_MADE)
-			return lnc_fail(ctx, LNC_LIMIT, "%" PRIu64 " rows of dictionary values take more than 1 GiB", count);
-	}
+	LNC_TRY(widen_indices(ctx, arena, &indices, &rows));
+	if (node->zero_is_null || indices.validity != NULL)
+		LNC_TRY(index_validity(ctx, arena, &indices, node->zero_is_null, rows, &validity));
+	LNC_TRY(check_rows(ctx, &node->items, nitems, validity, rows, count));
 	if (nitems == 0)
 		return lnc_column_nulls(ctx, arena, node->type, (int64_t)count, out);
-	LNC_TRY(lnc_column_take(ctx, arena, &node->items, (int64_t)count, rows, out));
+
+	/* The rows are below the number of items, so they are no less right as signed numbers. */
+	LNC_TRY(lnc_column_take(ctx, arena, &node->items, (int64_t)count, (const int64_t *)rows, out));
+	if (validity == NULL)
+		return LNC_OK;
+	if (out->validity != NULL)
+		for (uint64_t i = 0; i < lnc_bitmap_size(count); i++)
+			validity[i] &= out->validity[i];
 	out->validity = lnc_bits_count(validity, 0, count) < count ? validity : NULL;
 	return LNC_OK;
 }

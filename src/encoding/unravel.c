@@ -97,6 +97,52 @@ visible_above(const LncLayers *layers, uint32_t index, uint16_t upper)
 	return upper;
 }
 
+/* The slots at which lists begin; what list k holds reaches to starts[k + 1]. */
+static LncCode
+list_starts(LncContext *ctx, LncArena *scratch, const State *state, uint64_t *nstarts, uint64_t **out)
+{
+	uint64_t expected;
+	uint64_t *starts;
+	uint64_t n = 0;
+
+	LNC_REQUIRE(ctx, state->rep != NULL || state->nslots == 0, "a page with lists has no repetition levels");
+	expected = lnc_levels_count_above(state->rep, state->nslots, 0);
+	LNC_TRY(lnc_arena_alloc(ctx, scratch, (expected + 1) * sizeof(*starts), (void **)&starts));
+	/* No branch: which slots begin a list cannot be predicted. */
+	for (uint64_t i = 0; i < state->nslots; i++)
+	{
+		starts[n] = i;
+		n += state->rep[i] > 0;
+	}
+	starts[n] = state->nslots;
+	LNC_REQUIRE(ctx, starts[0] == 0, "a value goes on with a list that has not begun");
+	*nstarts = n;
+	*out = starts;
+	return LNC_OK;
+}
+
+/* Which lists are not NULL: those whose level is one that lists have, and not that of NULL. */
+static LncCode
+list_validity(LncContext *ctx, LncArena *arena, const uint16_t *def, uint64_t nstarts, uint64_t nlists,
+			  uint16_t base, uint16_t null_code, uint16_t upper, uint16_t visible, const uint8_t **out)
+{
+	uint8_t *validity;
+	uint64_t list = 0;
+
+	LNC_TRY(lnc_arena_calloc(ctx, arena, lnc_bitmap_size(nlists + 1), 1, (void **)&validity));
+	for (uint64_t i = 0; i < nstarts; i++)
+	{
+		bool valid = (def[i] <= base) | ((def[i] != null_code) & (def[i] <= upper));
+
+		/* The bit of a placeholder is that of the next list, which sets it if need be. */
+		validity[list >> 3] =
+			(uint8_t)(validity[list >> 3] | (unsigned)(valid & (def[i] <= visible)) << (list & 7));
+		list += def[i] <= visible;
+	}
+	*out = validity;
+	return LNC_OK;
+}
+
 /* A list layer: offsets and validity of column, and the slots of the next level. */
 static LncCode
 unravel_list(LncContext *ctx, LncArena *arena, LncArena *scratch, const LncLayers *layers, uint32_t index,
@@ -107,63 +153,57 @@ unravel_list(LncContext *ctx, LncArena *arena, LncArena *scratch, const LncLayer
 	uint16_t upper = (uint16_t)(base + (kind == 6 ? 2 : kind == 2 ? 0 : 1));
 	uint16_t null_code = kind == 4 || kind == 6 ? (uint16_t)(base + 1) : 0;
 	uint16_t visible = visible_above(layers, index, upper);
-	uint64_t nkept = 0;
+	uint64_t nstarts;
 	uint64_t nlists = 0;
 	uint64_t nnulls = 0;
-	uint64_t kept = 0;
-	uint64_t list = 0;
 	int64_t nchildren = 0;
-	bool open = false;
+	bool stray = false;
+	uint64_t *starts;
 	uint16_t *rep;
 	uint16_t *def = NULL;
 	int64_t *offsets;
-	uint8_t *validity = NULL;
 
-	LNC_REQUIRE(ctx, state->rep != NULL || state->nslots == 0, "a page with lists has no repetition levels");
-	for (uint64_t i = 0; i < state->nslots; i++)
-	{
-		uint16_t level = state->def != NULL ? state->def[i] : 0;
-		bool begins = state->rep[i] > 0;
-
-		nkept += begins;
-		nlists += begins && level <= visible;
-		nnulls += begins && level <= visible && level > base && (level == null_code || level > upper);
-	}
-	LNC_TRY(lnc_arena_alloc(ctx, scratch, (nkept + 1) * sizeof(*rep), (void **)&rep));
+	LNC_TRY(list_starts(ctx, scratch, state, &nstarts, &starts));
+	LNC_TRY(lnc_arena_alloc(ctx, scratch, (nstarts + 1) * sizeof(*rep), (void **)&rep));
 	if (state->def != NULL)
-		LNC_TRY(lnc_arena_alloc(ctx, scratch, (nkept + 1) * sizeof(*def), (void **)&def));
-	LNC_TRY(lnc_arena_alloc(ctx, arena, (nlists + 1) * sizeof(*offsets), (void **)&offsets));
-	if (nnulls > 0)
-		LNC_TRY(lnc_arena_calloc(ctx, arena, lnc_bitmap_size(nlists), 1, (void **)&validity));
-	for (uint64_t i = 0; i < state->nslots; i++)
+		LNC_TRY(lnc_arena_alloc(ctx, scratch, (nstarts + 1) * sizeof(*def), (void **)&def));
+	LNC_TRY(lnc_arena_alloc(ctx, arena, (nstarts + 1) * sizeof(*offsets), (void **)&offsets));
+	for (uint64_t i = 0; i < nstarts; i++)
+		rep[i] = (uint16_t)(state->rep[starts[i]] - 1);
+	if (def == NULL)
 	{
-		uint16_t level = state->def != NULL ? state->def[i] : 0;
-
-		if (state->rep[i] == 0)
-		{
-			LNC_REQUIRE(ctx, open, "a value goes on with a list that has not begun");
-			nchildren++;
-			continue;
-		}
-		rep[kept] = (uint16_t)(state->rep[i] - 1);
-		if (def != NULL)
-			def[kept] = level;
-		kept++;
-		open = level <= base;
-		if (level > visible)
-			continue;
-		offsets[list] = nchildren;
-		nchildren += open;
-		if (validity != NULL && (open || (level != null_code && level <= upper)))
-			lnc_bit_set(validity, list);
-		list++;
+		/* Every list is there and has a value. */
+		for (uint64_t i = 0; i <= nstarts; i++)
+			offsets[i] = (int64_t)starts[i];
+		nlists = nstarts;
+		nchildren = (int64_t)state->nslots;
 	}
-	offsets[list] = nchildren;
+	else
+	{
+		for (uint64_t i = 0; i < nstarts; i++)
+		{
+			uint16_t level = state->def[starts[i]];
+			int64_t length = (int64_t)(starts[i + 1] - starts[i]);
+			bool open = level <= base;
+
+			def[i] = level;
+			offsets[nlists] = nchildren;
+			nlists += level <= visible;
+			nnulls += (level > base) & (level <= visible) & ((level == null_code) | (level > upper));
+			nchildren += open ? length : 0;
+			stray |= !open & (length > 1);
+		}
+		offsets[nlists] = nchildren;
+	}
+	LNC_REQUIRE(ctx, !stray, "a value goes on with a list that has not begun");
 	LNC_REQUIRE(ctx, (uint64_t)nchildren == state->nentries, "lists hold %lld values where there are %llu",
 				(long long)nchildren, (unsigned long long)state->nentries);
+	if (nnulls > 0)
+		LNC_TRY(
+			list_validity(ctx, arena, def, nstarts, nlists, base, null_code, upper, visible, &column->validity));
 	column->offsets = offsets;
-	column->validity = validity;
-	*state = (State){.nslots = kept, .rep = rep, .def = def, .code = upper, .visible = visible, .nentries = list};
+	*state =
+		(State){.nslots = nstarts, .rep = rep, .def = def, .code = upper, .visible = visible, .nentries = nlists};
 	return LNC_OK;
 }
 
