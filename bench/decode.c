@@ -31,7 +31,7 @@ processor_seconds(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* A scan that only counts would leave blobs where they are. */
+/* A scan leaves blobs where they are. One at a time is in memory, as in a row of a foreign table. */
 static LncCode
 fetch_blobs(LncContext *ctx, LncArena *scratch, const LncBatch *batch)
 {
@@ -47,8 +47,8 @@ fetch_blobs(LncContext *ctx, LncArena *scratch, const LncBatch *batch)
 
 			if (!lnc_column_is_null(column, row))
 				LNC_TRY(lnc_blob_read(ctx, scratch, column, row, UINT64_MAX, &bytes));
+			lnc_arena_reset(scratch);
 		}
-		lnc_arena_reset(scratch);
 	}
 	return LNC_OK;
 }

@@ -270,6 +270,16 @@ lnc_codec_decode_variable_values(LncContext *ctx, const LncCodec *codec, LncGene
 	}
 }
 
+bool
+lnc_codec_borrows_values(const LncCodec *codec)
+{
+	/* Bits of neighbouring values are joined, and validity stands in between. */
+	for (uint32_t i = 0; i < codec->shape.nlists; i++)
+		if (codec->shape.validity[i])
+			return false;
+	return codec->shape.bits > 1;
+}
+
 LncCode
 lnc_codec_decode_fixed_values(LncContext *ctx, const LncCodec *codec, LncArena *arena, const uint8_t *rows,
 							  uint64_t stride, uint64_t count, LncBlock *out)
@@ -286,6 +296,11 @@ lnc_codec_decode_fixed_values(LncContext *ctx, const LncCodec *codec, LncArena *
 	start_block(codec, count, out);
 	LNC_TRY(lnc_shape_items(ctx, shape, &per_value));
 	LNC_TRY(lnc_shape_bytes(ctx, shape, 1, &item_bytes));
+	if (stride == item_bytes && lnc_codec_borrows_values(codec))
+	{
+		out->items = rows;
+		return LNC_OK;
+	}
 
 	/* The validity of each level, gathered over the rows. */
 	for (uint32_t i = 0; i < shape->nlists; i++)
@@ -317,11 +332,6 @@ lnc_codec_decode_fixed_values(LncContext *ctx, const LncCodec *codec, LncArena *
 		memset(items, 0, bytes);
 		for (uint64_t row = 0; row < count; row++)
 			lnc_bits_copy(items, row * per_value, rows + row * stride, 0, per_value);
-	}
-	else if (stride == item_bytes)
-	{
-		if (bytes > 0)
-			memcpy(items, rows, bytes);
 	}
 	else
 		for (uint64_t row = 0; row < count; row++)

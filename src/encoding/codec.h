@@ -102,10 +102,13 @@ extern LncCode lnc_codec_decode_variable_values(LncContext *ctx, const LncCodec 
 
 /*
  * Decode count values of fixed size stored one by one: value i has codec->value_bytes bytes at rows + i * stride.
- * The block is in arena.
+ * The block is in arena, or borrows from rows where nothing but the items of the values stands there.
  */
 extern LncCode lnc_codec_decode_fixed_values(LncContext *ctx, const LncCodec *codec, LncArena *arena,
 											 const uint8_t *rows, uint64_t stride, uint64_t count,
 											 LncBlock *out) LNC_MUST_CHECK;
+
+/* Whether values of a codec, which lie close, are borrowed as told above. */
+extern bool lnc_codec_borrows_values(const LncCodec *codec);
 
 #endif

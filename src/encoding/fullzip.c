@@ -85,6 +85,13 @@ pack_bools(LncContext *ctx, LncArena *arena, LncBlock *block)
 	return LNC_OK;
 }
 
+/* Where the bytes go from which values are decoded: to the values' arena if they are borrowed. */
+static LncArena *
+arena_of_rows(const FullZip *zip, LncArena *arena, LncArena *scratch)
+{
+	return lnc_codec_borrows_values(zip->values) && !zip->bytes_to_bits ? arena : scratch;
+}
+
 /* Decode count values, the first at rows and each stride after the one before. */
 static LncCode
 finish_fixed(LncContext *ctx, const FullZip *zip, LncArena *arena, const uint8_t *rows, uint64_t stride,
@@ -121,7 +128,8 @@ read_fixed(LncContext *ctx, LncPage21 *page, LncArena *arena, LncArena *scratch,
 	out->nvalues = count;
 	LNC_REQUIRE(ctx, !lnc_mul_overflow(first, stride, &offset) && !lnc_mul_overflow(count, stride, &length),
 				"the size of %llu values overflows", (unsigned long long)count);
-	LNC_TRY(lnc_page21_read(ctx, page, scratch, BUFFER_DATA, offset, length, &rows));
+	LNC_TRY(lnc_page21_read(ctx, page, zip->control_bytes == 0 ? arena_of_rows(zip, arena, scratch) : scratch,
+							BUFFER_DATA, offset, length, &rows));
 	if (zip->control_bytes > 0)
 		LNC_TRY(read_def(ctx, page, zip, scratch, rows.data, stride, count, &out->def));
 	return finish_fixed(ctx, zip, arena, rows.data + zip->control_bytes, stride, count, out);
@@ -275,7 +283,7 @@ read_fixed_lists(LncContext *ctx, LncPage21 *page, LncArena *arena, LncArena *sc
 
 	LNC_TRY(read_indexed(ctx, page, zip, scratch, first, count, &rows));
 	LNC_TRY(make_levels(ctx, zip, scratch, rows.size / zip->control_bytes, &rep, &def));
-	LNC_TRY(lnc_arena_alloc(ctx, scratch, rows.size, (void **)&data));
+	LNC_TRY(lnc_arena_alloc(ctx, arena_of_rows(zip, arena, scratch), rows.size, (void **)&data));
 	for (slot = 0; at < rows.size; slot++)
 	{
 		uint64_t level;

@@ -226,6 +226,19 @@ next_batch(LanceScanState *state, ExprContext *econtext)
 	return batch;
 }
 
+/* What is the same for all rows of the new batch is looked up once. */
+static void
+place_columns(LanceScanState *state)
+{
+	for (int i = 0; i < state->columns.count; i++)
+	{
+		LanceScanColumn *column = &state->columns.columns[i];
+
+		column->values = &state->batch->columns[column->part];
+		column->any_null = column->values->validity != NULL || column->values->type->kind == LNC_TYPE_NULL;
+	}
+}
+
 /* Several scans may read through one store: what it counts during our own calls is ours. */
 static void
 fetch_batch(LanceScanState *state, ExprContext *econtext)
@@ -242,6 +255,8 @@ fetch_batch(LanceScanState *state, ExprContext *econtext)
 	state->bytes_read += after.bytes_read - before.bytes_read;
 	state->batches++;
 	state->finished = state->batch == NULL;
+	if (!state->finished)
+		place_columns(state);
 }
 
 static void
@@ -254,14 +269,13 @@ fill_slot(LanceScanState *state, TupleTableSlot *slot)
 	for (int i = 0; i < state->columns.count; i++)
 	{
 		const LanceScanColumn *column = &state->columns.columns[i];
-		const LncColumn *values = &state->batch->columns[column->part];
-		bool isnull = lnc_column_is_null(values, state->row);
+		bool isnull = column->any_null && lnc_column_is_null(column->values, state->row);
 
 		slot->tts_isnull[column->attr] = isnull;
 		if (isnull)
 			continue;
 		state->converting = column;
-		slot->tts_values[column->attr] = lance_convert(&column->converter, values, state->row);
+		slot->tts_values[column->attr] = lance_convert(&column->converter, column->values, state->row);
 	}
 	state->converting = NULL;
 	ExecStoreVirtualTuple(slot);

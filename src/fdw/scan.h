@@ -18,6 +18,10 @@ typedef struct LanceScanColumn
 	int attr; /* index into the tuple descriptor */
 	int part; /* index into the batch, and, unless a system column, into LanceColumnSet.fields */
 	LanceConverter converter;
+
+	/* In a foreign scan, of the batch at hand. */
+	const LncColumn *values;
+	bool any_null; /* there may be NULLs */
 } LanceScanColumn;
 
 /* The columns that a reader wants, and the dataset's fields behind them: two columns may show one field. */
