@@ -152,7 +152,9 @@ $(BUILD)/bench/decode: bench/decode.c test/unit/fixture_text.c $(LIB_OBJS)
 	@mkdir -p $(@D)
 	$(CC) $(LIB_WARNINGS) $(LIB_CPPFLAGS) -Itest $(OPTIMISE) $^ $(LIB_LIBS) -lm -o $@
 
-bench: $(BUILD)/bench/decode inspect
+bench-programs: $(BUILD)/bench/decode inspect
+
+bench: bench-programs
 	$(PYTHON) bench/decode.py $(BENCH)
 
 # ---- a second compiler reads everything (it makes no objects)
@@ -197,7 +199,7 @@ fuzz: $(BUILD)/fuzz/$(NAME)_fuzz
 print-%:
 	@echo '$($*)'
 
-.PHONY: unit unit-tests random bench inspect clang fuzz fuzz-replay help
+.PHONY: unit unit-tests random bench bench-programs inspect clang fuzz fuzz-replay help
 help:
 	@echo "make deps       fetch and unpack nanoarrow (a build does it too when it is missing)"
 	@echo "make            build the extension"

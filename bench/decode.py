@@ -9,7 +9,8 @@ dataset, and what counts is the processor time of the whole process, of which th
 to one CPU, and the files are in the page cache. The library reads batches as a foreign table does; pylance is given
 the best of several sizes, because its batches cost much each.
 
---check: tables of a few thousand rows, and the values are compared instead of timed.
+--check: tables of at most a few thousand rows; what the program reads is compared with what was written, not timed. The
+results are printed as TAP.
 
 Needs build/bench/decode and build/lance_inspect ("make bench" builds them), and a Python with pylance.
 """
@@ -248,10 +249,14 @@ def write(folder, case, version, nrows):
     return path, table
 
 
+class Wrong(Exception):
+    """A case is not what it should be."""
+
+
 def run(*argv):
     p = subprocess.run(argv, capture_output=True, text=True)
     if p.returncode:
-        raise SystemExit("%s: %s" % (" ".join(argv), p.stderr.strip()[-2000:]))
+        raise Wrong("%s: %s" % (" ".join(argv), p.stderr.strip()[-2000:]))
     return p.stdout
 
 
@@ -290,16 +295,16 @@ def text_form(value):
 
 
 def compare(path, table, blob):
-    """The library's values beside those written; SystemExit when they differ."""
+    """The library's values beside those written -> what is wrong, or None"""
     wanted = [text_form(value["data"] if blob and isinstance(value, dict) else value) for value in table.column("c").to_pylist()]
     for batch in ("0", "777"):
         got = [json.loads(line)[0] for line in run(DECODE, "print", batch, path).splitlines()]
         if len(got) != len(wanted):
-            raise SystemExit("%s: %d rows, wrote %d" % (path, len(got), len(wanted)))
+            return "%d rows, wrote %d" % (len(got), len(wanted))
         for row, (a, b) in enumerate(zip(got, wanted)):
             if a != b:
-                raise SystemExit("%s, row %d: got %.300s, wrote %.300s" % (path, row, a, b))
-    return len(wanted)
+                return "row %d: got %.300s, wrote %.300s" % (row, a, b)
+    return None
 
 
 def measure(path, rounds, scans):
@@ -310,13 +315,45 @@ def measure(path, rounds, scans):
     for _ in range(rounds):
         got_rows, seconds = run(DECODE, "time", str(scans), "0", path).split()
         if int(got_rows) != rows:
-            raise SystemExit("%s: %s rows, pylance reads %d" % (path, got_rows, rows))
+            raise Wrong("%s rows, pylance reads %d" % (got_rows, rows))
         ours = min(ours or 1e9, float(seconds))
         for n in scans * list(batch_rows):
             start = time.process_time()
             scan_pylance(path, n)
             theirs = min(theirs or 1e9, time.process_time() - start)
     return size, ours, theirs
+
+
+def check_pages(path, wanted):
+    """-> what most bytes of the dataset's pages are; all must be as wanted"""
+    stored = stored_as(path)
+    for kind in stored:
+        if not re.fullmatch(wanted, kind):
+            raise Wrong("a page is %s, not %s" % (kind, wanted))
+    return stored[0]
+
+
+def check_case(folder, case, version):
+    """Write a small table and compare -> what is wrong, or None"""
+    name, _, _, row_bytes, wanted, _ = case
+    nrows = max(100, min(3000, (1 << 22) // row_bytes))
+    try:
+        path, table = write(folder, case, version, nrows)
+        check_pages(path, wanted)
+        return compare(path, table, "blob" in name)
+    except Wrong as e:
+        return str(e)
+
+
+def time_case(folder, case, version, a):
+    """Write a large table and time it; prints a row -> the ratio"""
+    path, _ = write(folder, case, version, a.bytes // case[3])
+    kind = check_pages(path, case[4])
+    size, ours, theirs = measure(path, a.rounds, a.scans)
+    print("| %s | %s | %s | %.0f | %.0f | %.2f |" % (case[0], version, kind, size / ours / 1e6, size / theirs / 1e6, theirs / ours), flush=True)
+    if not a.keep:
+        shutil.rmtree(path)
+    return theirs / ours
 
 
 def main():
@@ -329,43 +366,27 @@ def main():
     parser.add_argument("--keep", help="write the datasets here and leave them")
     a = parser.parse_args()
     folder = a.keep or tempfile.mkdtemp()
-    slow, ncompared = [], 0
-    if not a.check:
+    chosen = [(case, version) for case in CASES for version in case[1] if re.search(a.only, "%s %s" % (case[0], version))]
+    failed = 0
+    try:
+        if a.check:
+            print("1..%d" % len(chosen))
+            for number, (case, version) in enumerate(chosen, 1):
+                wrong = check_case(folder, case, version)
+                failed += wrong is not None
+                print("%sok %d - %s in %s%s" % ("not " if wrong else "", number, case[0].replace("#", ""), version, ": " + wrong if wrong else ""), flush=True)
+            return 1 if failed else 0
         print("| encoding | file version | pages | library, MB/s | pylance, MB/s | ratio |")
         print("|---|---|---|--:|--:|--:|")
-    try:
-        for case in CASES:
-            name, versions, _, row_bytes, wanted, _ = case
-            for version in versions:
-                if not re.search(a.only, "%s %s" % (name, version)):
-                    continue
-                nrows = min(3000, 2000000 // row_bytes) if a.check else a.bytes // row_bytes
-                if a.check and "fsst" in name:
-                    nrows = 3000  # fewer are not coded
-                path, table = write(folder, case, version, nrows)
-                stored = stored_as(path)
-                if not a.check or nrows >= 3000:
-                    for kind in stored:
-                        if not re.fullmatch(wanted, kind):
-                            raise SystemExit("%s in %s: a page is %s, not %s" % (name, version, kind, wanted))
-                if a.check:
-                    ncompared += compare(path, table, "blob" in name)
-                else:
-                    size, ours, theirs = measure(path, a.rounds, a.scans)
-                    ratio = theirs / ours
-                    if ratio < 1:
-                        slow.append((ratio, name, version))
-                    print("| %s | %s | %s | %.0f | %.0f | %.2f |" % (name, version, stored[0], size / ours / 1e6, size / theirs / 1e6, ratio), flush=True)
-                if not a.keep:
-                    shutil.rmtree(path)
+        ratios = [(time_case(folder, case, version, a), case[0], version) for case, version in chosen]
+        for ratio, name, version in sorted(r for r in ratios if r[0] < 1):
+            print("below pylance: %s in %s, %.2f" % (name, version, ratio), file=sys.stderr)
+    except Wrong as e:
+        print(e, file=sys.stderr)
+        return 1
     finally:
         if not a.keep:
             shutil.rmtree(folder, ignore_errors=True)
-    if a.check:
-        print("%d values of %d cases are what pylance %s wrote" % (ncompared, len(CASES), lance.__version__))
-    else:
-        for ratio, name, version in sorted(slow):
-            print("below pylance: %s in %s, %.2f" % (name, version, ratio), file=sys.stderr)
     return 0
 
 

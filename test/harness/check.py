@@ -28,6 +28,7 @@ SUITES = {
     "clients": "LanceDB, pylance and raw HTTP against the REST server, tables in local files",
     "s3": "the same, tables on an S3 server",
     "spec": "every route of the REST specification, with good and bent requests",
+    "decode": "values of each encoding, read by the program that measures decode speed",
     "append": "16 clients append at once, some past the catalog",
     "crash": "kill -9 of the REST server in the middle of commits",
 }
@@ -150,6 +151,8 @@ def jobs_of(s, a):
             for script in ("rest_conformance.py", "lancedb_run.py", "pylance_run.py", "refs_run.py"):
                 jobs.append(("%s/%s/%s" % (place, which, script[:-3]),
                              lambda r, x=(script, which, where, store): suites.client(s, r, x[0], x[1], x[2].get(), x[3])))
+    if "decode" in a.suites:
+        jobs.append(("decode", lambda r: suites.decode(s, r)))
     if "tap" in a.suites:
         folder = os.path.join(ROOT, "test", "t")
         for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:

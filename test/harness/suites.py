@@ -135,6 +135,16 @@ def unit(s, r):
         count_tap(r, name[:-2], status, text)
 
 
+def decode(s, r):
+    """The program that measures decode speed, optimised as it is, reads what pylance wrote; nothing is timed."""
+    status, text = execute(r.log, ["make", "-j2", "bench-programs", "PG_CONFIG=" + s.pg.pg_config])
+    if status:
+        r.bad("the program does not build")
+        return
+    status, text = execute(r.log, [s.pythons["new"], os.path.join(ROOT, "bench", "decode.py"), "--check"], timeout=300)
+    count_tap(r, "decode", status, text)
+
+
 def regress(s, r):
     """pg_regress and the isolation tests, in a cluster of their own."""
     from .cluster import Cluster

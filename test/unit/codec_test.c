@@ -219,6 +219,72 @@ long_coded_strings_are_measured(void **state)
 	assert_int_equal(lnc_fsst_decode(&ctx, arena, &fsst, 1, ends, codes, &offsets, &data), LNC_CORRUPT);
 }
 
+/* Many short values with escapes everywhere, the ends of runs of codes included, beside a plain decoder. */
+static void
+runs_of_codes_give_what_single_codes_give(void **state)
+{
+	enum
+	{
+		CODES = 20000
+	};
+	static const char *const symbols[] = {"ab", "c"};
+	uint8_t table[8 + 2 * 9];
+	LncFsst fsst;
+	uint32_t seed = 1;
+
+	(void)state;
+	make_symbols(table, true);
+	assert_int_equal(lnc_fsst_open(&ctx, SLICE(table), &fsst), LNC_OK);
+	for (int round = 0; round < 8; round++)
+	{
+		uint8_t *codes;
+		uint8_t *plain;
+		int64_t *ends;
+		int64_t *plain_ends;
+		const int64_t *offsets;
+		const uint8_t *data;
+		uint64_t count = 0;
+		int64_t written = 0;
+		int64_t at = 0;
+
+		/* The last round has nothing but escapes, at an odd place. */
+		assert_int_equal(lnc_arena_alloc(&ctx, arena, CODES, (void **)&codes), LNC_OK);
+		assert_int_equal(lnc_arena_alloc(&ctx, arena, CODES * 2, (void **)&plain), LNC_OK);
+		assert_int_equal(LNC_NEW(&ctx, arena, &ends, CODES + 1), LNC_OK);
+		assert_int_equal(LNC_NEW(&ctx, arena, &plain_ends, CODES + 1), LNC_OK);
+		while (at < CODES - 32)
+		{
+			uint32_t length = (seed = seed * 1103515245 + 12345) >> 16 & 15;
+
+			for (uint32_t i = 0; i < length; i++)
+			{
+				uint32_t kind = (seed = seed * 1103515245 + 12345) >> 16 & 7;
+
+				if ((kind == 0 || round == 7) && at > 0)
+				{
+					codes[at++] = 255;
+					codes[at++] = plain[written++] = (uint8_t)(seed >> 8);
+					continue;
+				}
+				codes[at++] = kind & 1;
+				for (const char *c = symbols[kind & 1]; *c != '\0'; c++)
+					plain[written++] = (uint8_t)*c;
+			}
+			count++;
+			ends[count] = at;
+			plain_ends[count] = written;
+		}
+		assert_int_equal(lnc_fsst_decode(&ctx, arena, &fsst, count, ends, codes, &offsets, &data), LNC_OK);
+		assert_memory_equal(offsets, plain_ends, (count + 1) * sizeof(*offsets));
+		assert_memory_equal(data, plain, (size_t)written);
+
+		/* An end between an escape and its byte. */
+		codes[ends[count / 2] - 1] = 255;
+		if (ends[count / 2] > ends[count / 2 - 1] && codes[ends[count / 2] - 2] != 255)
+			assert_int_equal(lnc_fsst_decode(&ctx, arena, &fsst, count, ends, codes, &offsets, &data), LNC_CORRUPT);
+	}
+}
+
 static void
 damaged_symbol_tables_are_refused(void **state)
 {
@@ -371,6 +437,7 @@ main(void)
 		cmocka_unit_test(blocks_of_strings_are_checked),
 		cmocka_unit_test(symbols_decode_value_by_value),
 		cmocka_unit_test(long_coded_strings_are_measured),
+		cmocka_unit_test(runs_of_codes_give_what_single_codes_give),
 		cmocka_unit_test(damaged_symbol_tables_are_refused),
 		cmocka_unit_test(byte_planes_merge),
 		cmocka_unit_test(compressed_buffers_decode),

@@ -212,6 +212,28 @@ empty_submessages_may_not_blow_up(void **state)
 	free(bytes);
 }
 
+/* Texts longer than what is looked at at once, with one odd byte. */
+static void
+at_every_place_of_a_long_text(void)
+{
+	uint8_t text[200];
+	size_t bad;
+
+	memset(text, 'a', sizeof(text));
+	for (size_t at = 0; at < sizeof(text); at++)
+	{
+		text[at] = 0x7F;
+		assert_true(lnc_utf8_valid(text, sizeof(text), &bad));
+		text[at] = 0;
+		assert_false(lnc_utf8_valid(text, sizeof(text), &bad));
+		assert_int_equal(bad, at);
+		text[at] = 0x80;
+		assert_false(lnc_utf8_valid(text, sizeof(text), &bad));
+		assert_int_equal(bad, at);
+		text[at] = 'a';
+	}
+}
+
 static void
 utf8_is_judged_by_the_standard(void **state)
 {
@@ -246,6 +268,7 @@ utf8_is_judged_by_the_standard(void **state)
 		assert_false(lnc_utf8_valid((const uint8_t *)bad[i], strlen(bad[i]), NULL));
 	assert_false(lnc_utf8_valid((const uint8_t *)"abcdefghijk\0mnop", 16, &at));
 	assert_int_equal(at, 11);
+	at_every_place_of_a_long_text();
 }
 
 int
