@@ -44,6 +44,7 @@ if ($pid == 0)
 		}
 		elsif ($method eq 'PUT' && $key =~ /staged|\.intent$/) { $object{$key} = $body; answer($client, 200, '') }
 		elsif ($method eq 'PUT' && $mode eq 'mute') { push @mute, $client }
+		elsif ($method eq 'PUT' && $mode =~ /^refuse (.*)/ && $key =~ /\Q$1\E$/) { answer($client, 403, '<Error><Code>AccessDenied</Code></Error>') }
 		elsif ($method eq 'PUT' && $mode eq 'lost') { $object{$key} //= $body; close $client }
 		elsif ($method eq 'PUT' && $mode eq 'dropped') { close $client }
 		elsif ($method eq 'PUT' && $conditional && $mode eq 'plain') { answer($client, 501, '<Error><Code>NotImplemented</Code></Error>') }
@@ -165,6 +166,53 @@ $run->finish;
 ok(time - $start < 5, 'so does the end of the session');
 mode('');
 is($node->safe_psql('postgres', $sql), '7', 'after which the table is as before');
+
+# Tags: the same store, the same faults.
+sub sql { return $node->psql('postgres', shift, on_error_stop => 0) }
+sub tags { return $node->safe_psql('postgres', q{SELECT string_agg(tag || version, ',' ORDER BY tag) FROM lance_list_table_tags('t')}) }
+sub tag { return sql("SELECT lance_create_table_tag('t', '$_[0]', 1)") }
+
+mode('');
+is((tag('a'))[0], 0, 'a tag');
+like(slurp_file("$dir/log"), qr{^PUT\* $root/_refs/tags/a\.json$}m, 'is one conditional write');
+mode('taken');
+like((tag('b'))[2], qr/tag "b" of table "t" exists already/, 'another client was faster');
+mode('');
+$node->safe_psql('postgres', q{SELECT lance_delete_table_tag('t', 'b')});
+mode('plain');
+is((tag('c'))[0], 0, 'a store without conditional writes is written to after a look');
+like((tag('c'))[2], qr/exists already/, 'which finds what is there');
+mode('lost');
+is((tag('d'))[0], 0, 'an answer that is lost: the object is there, with our bytes');
+mode('dropped');
+like((tag('e'))[2], qr/could not change tag "e"/, 'a write that never arrives is an error');
+mode('');
+is(tags(), 'a1,c1,d1', 'without a tag');
+is((tag('e'))[0], 0, 'the same request succeeds when the store is back');
+
+# Several in one transaction: the last is refused, the others are put back as they were.
+mode('refuse z.json');
+my $before = $node->safe_psql('postgres', q{SELECT array_agg(t) FROM lance_list_table_tags('t') t});
+($ret, $out, $err) = sql(q{BEGIN; CREATE TABLE beside (n int); SELECT lance_update_table_tag('t', 'a', 2); SELECT lance_delete_table_tag('t', 'c');
+	SELECT lance_create_table_tag('t', 'f', 1); SELECT lance_create_table_tag('t', 'z', 1); COMMIT; SELECT to_regclass('beside') IS NULL});
+like($err, qr/AccessDenied|denied|403/i, 'the last of four changes is refused');
+like($out, qr/^t$/m, 'the transaction is rolled back');
+is($node->safe_psql('postgres', q{SELECT array_agg(t) FROM lance_list_table_tags('t') t}), $before, 'and so is what the store had of it');
+my @puts = slurp_file("$dir/log") =~ m{^(PUT\*? \S+/tags/\S+)$}mg;
+is(scalar(grep { m{/a\.json} } @puts), 2, 'by writing the old text again');
+
+# Silence: a cancel ends the wait and leaves no tag.
+mode('mute');
+$run = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') . ' application_name=tag', '-v', 'VERBOSITY=verbose',
+	'-c', "SELECT lance_create_table_tag('t', 'g', 1)", '-c', "SELECT 'goes on'" ], '>', \$h{out}, '2>', \$h{err});
+$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'tag' AND state = 'active'}) or die;
+for (1 .. 100) { last if slurp_file("$dir/log") =~ /PUT/; sleep 0.1 }
+$node->safe_psql('postgres', q{SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'tag'});
+$run->finish;
+like($h{err}, qr/57014/, 'a cancel rolls the transaction back');
+like($h{out}, qr/goes on/, 'the session goes on');
+mode('');
+is(tags(), 'a1,c1,d1,e1', 'nothing was written');
 is($node->safe_psql('postgres', q{SELECT failed FROM lance_run_cleanup()}), '0', 'the cleanup works');
 $node->stop('fast');
 kill 'TERM', $pid;
