@@ -8,12 +8,13 @@
 #include "base/json.h"
 #include "base/roaring.h"
 #include "column/type.h"
+#include "dataset/refs.h"
 #include "dataset/versions.h"
 #include "fuzz.h"
 #include "storage/s3_xml.h"
 #include "storage/uri.h"
 
-#define FUZZ_PARSERS 6
+#define FUZZ_PARSERS 8
 #define FUZZ_MAX_TEXT ((size_t)1024 * 1024)
 
 static size_t
@@ -123,6 +124,50 @@ parse_version_name(const char *text)
 	(void)lnc_s3_parse_time(text, &ms);
 }
 
+static bool
+same_slice(LncSlice a, LncSlice b)
+{
+	return a.size == b.size && memcmp(a.data, b.data, a.size) == 0;
+}
+
+/* What was read is written, read again, and written as the same text. */
+static void
+parse_tag(LncContext *ctx, LncArena *arena, LncSlice text)
+{
+	LncTag tag;
+	LncTag again;
+	LncSlice once;
+	LncSlice twice;
+	int64_t us;
+
+	if (lnc_tag_parse(ctx, arena, "x", text, &tag) != LNC_OK)
+		return;
+	if (tag.created_at != NULL)
+		(void)lnc_ref_time_parse(tag.created_at, &us);
+	if (lnc_tag_write(ctx, arena, &tag, &once) != LNC_OK)
+		return;
+	if (lnc_tag_parse(ctx, arena, "x", once, &again) != LNC_OK || again.version != tag.version ||
+		lnc_tag_write(ctx, arena, &again, &twice) != LNC_OK || !same_slice(once, twice))
+		abort();
+}
+
+static void
+parse_branch(LncContext *ctx, LncArena *arena, LncSlice text)
+{
+	LncBranch branch;
+	LncBranch again;
+	LncSlice once;
+	LncSlice twice;
+
+	if (lnc_branch_parse(ctx, arena, "x", text, &branch) != LNC_OK ||
+		lnc_branch_write(ctx, arena, &branch, &once) != LNC_OK)
+		return;
+	if (lnc_branch_parse(ctx, arena, "x", once, &again) != LNC_OK || again.nsteps != branch.nsteps ||
+		lnc_branch_depends(&again, &branch) != 0 || lnc_branch_write(ctx, arena, &again, &twice) != LNC_OK ||
+		!same_slice(once, twice))
+		abort();
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -156,8 +201,14 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		case 4:
 			parse_type(&ctx, arena, text);
 			break;
-		default:
+		case 5:
 			parse_version_name(text);
+			break;
+		case 6:
+			parse_tag(&ctx, arena, rest);
+			break;
+		default:
+			parse_branch(&ctx, arena, rest);
 			break;
 	}
 	lnc_arena_destroy(arena);
