@@ -37,7 +37,44 @@ struct LncArena
 	ArenaCleanup *cleanups; /* latest first; nodes live in the blocks */
 	size_t next_block;      /* size of the next ordinary block */
 	size_t footprint;
+	LncBudget *budget; /* borrowed; NULL: none */
+	bool limited;
 };
+
+/* Count bytes more, or say that they are too many. */
+static bool
+budget_take(LncArena *arena, size_t bytes)
+{
+	LncBudget *budget = arena->budget;
+
+	if (budget == NULL)
+		return true;
+	if (arena->limited)
+	{
+		if (budget->limited > budget->limit || bytes > budget->limit - budget->limited)
+		{
+			budget->refused = true;
+			return false;
+		}
+		budget->limited += bytes;
+		if (budget->limited > budget->limited_peak)
+			budget->limited_peak = budget->limited;
+	}
+	budget->taken += bytes;
+	if (budget->taken > budget->peak)
+		budget->peak = budget->taken;
+	return true;
+}
+
+static void
+budget_give(const LncArena *arena, size_t bytes)
+{
+	if (arena->budget == NULL)
+		return;
+	arena->budget->taken -= bytes;
+	if (arena->limited)
+		arena->budget->limited -= bytes;
+}
 
 LncArena *
 lnc_arena_create(const LncEnv *env)
@@ -56,7 +93,10 @@ LncCode
 lnc_arena_create_scratch(LncContext *ctx, LncArena **out)
 {
 	*out = lnc_arena_create(ctx->env);
-	return *out != NULL ? LNC_OK : lnc_fail(ctx, LNC_NO_MEMORY, "out of memory");
+	if (*out == NULL)
+		return lnc_fail(ctx, LNC_NO_MEMORY, "out of memory");
+	(*out)->budget = ctx->budget;
+	return LNC_OK;
 }
 
 static void
@@ -72,6 +112,7 @@ lnc_arena_create_child(LncContext *ctx, LncArena *parent, LncArena **out)
 	LncCode code;
 
 	LNC_TRY(lnc_arena_create_scratch(ctx, &child));
+	child->budget = parent->budget;
 	code = lnc_arena_on_cleanup(ctx, parent, destroy_child, child);
 	if (code != LNC_OK)
 	{
@@ -80,6 +121,18 @@ lnc_arena_create_child(LncContext *ctx, LncArena *parent, LncArena **out)
 	}
 	*out = child;
 	return LNC_OK;
+}
+
+void
+lnc_arena_count(LncArena *arena, LncBudget *budget)
+{
+	arena->budget = budget;
+}
+
+void
+lnc_arena_limit(LncArena *arena)
+{
+	arena->limited = true;
 }
 
 void
@@ -99,6 +152,7 @@ lnc_arena_reset(LncArena *arena)
 		arena->blocks = block->next;
 		arena->env->release(arena->env->state, block);
 	}
+	budget_give(arena, arena->footprint);
 	arena->next_block = ARENA_FIRST_BLOCK;
 	arena->footprint = 0;
 }
@@ -132,9 +186,14 @@ lnc_arena_alloc(LncContext *ctx, LncArena *arena, size_t size, void **out)
 
 		if (lnc_add_overflow(usable, sizeof(ArenaBlock), &total))
 			return lnc_fail(ctx, LNC_LIMIT, "a request of %zu bytes is too large", size);
+		if (!budget_take(arena, total))
+			return lnc_fail(ctx, LNC_NO_MEMORY, "a request of %zu bytes is beyond what may be taken", size);
 		block = arena->env->alloc(arena->env->state, total);
 		if (block == NULL)
+		{
+			budget_give(arena, total);
 			return lnc_fail(ctx, LNC_NO_MEMORY, "out of memory for a request of %zu bytes", size);
+		}
 		block->size = usable;
 		block->used = 0;
 		arena->footprint += total;

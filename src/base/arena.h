@@ -12,14 +12,50 @@
 
 typedef struct LncArena LncArena;
 
+/*
+ * What the arenas of one piece of work take of the environment, all together, and a limit for some of them. Belongs to
+ * whoever does the work, and outlives the arenas.
+ */
+typedef struct LncBudget
+{
+	size_t limit; /* of the limited arenas together, in bytes */
+	size_t taken; /* by all arenas */
+	size_t peak;  /* the most that was taken at once */
+	size_t limited;
+	size_t limited_peak;
+	bool refused; /* an allocation failed because of the limit; whoever set the limit sets it back */
+} LncBudget;
+
 /* Make an empty arena. env must outlive it. NULL when memory is short. */
 extern LncArena *lnc_arena_create(const struct LncEnv *env);
 
-/* The same, with the error recorded. For what lives shorter than any arena at hand; the caller destroys it. */
+/*
+ * The same, with the error recorded. For what lives shorter than any arena at hand; the caller destroys it. It counts
+ * against the budget of ctx, if there is one.
+ */
 extern LncCode lnc_arena_create_scratch(LncContext *ctx, LncArena **out) LNC_MUST_CHECK;
 
-/* Make an empty arena that is destroyed at the latest when parent is reset or destroyed. Only the parent may destroy it. */
+/*
+ * Make an empty arena that is destroyed at the latest when parent is reset or destroyed. Only the parent may destroy it.
+ * It counts against the parent's budget.
+ */
 extern LncCode lnc_arena_create_child(LncContext *ctx, LncArena *parent, LncArena **out) LNC_MUST_CHECK;
+
+/* Have an empty arena count against budget, which must outlive it. */
+extern void lnc_arena_count(LncArena *arena, LncBudget *budget);
+
+/*
+ * Have the limit of its budget apply to an empty arena: beyond it, allocations are LNC_NO_MEMORY and the budget says that
+ * it refused. For what shrinks with the amount of work asked for, and nothing that is kept from one call to the next.
+ */
+extern void lnc_arena_limit(LncArena *arena);
+
+/* Whether the error at hand may be due to the limit of a budget. */
+static inline bool
+lnc_budget_refused(const LncContext *ctx)
+{
+	return ctx->budget != NULL && ctx->budget->refused;
+}
 
 /* Run the cleanups (latest first), free all memory but keep the arena itself usable. */
 extern void lnc_arena_reset(LncArena *arena);

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct LncBudget;
 struct LncEnv;
 
 typedef enum LncCode
@@ -46,6 +47,7 @@ typedef struct LncError
 typedef struct LncContext
 {
 	const struct LncEnv *env;
+	struct LncBudget *budget; /* that scratch arenas count against (arena.h), or NULL */
 	LncError error;
 } LncContext;
 

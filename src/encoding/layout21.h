@@ -32,7 +32,7 @@ typedef struct LncPage21
 	const LncLayers *smuggled; /* blob layout: the layers of the levels inside the positions, else NULL */
 	LncGeneral *general;
 	LncArena *arena;   /* the arena of open */
-	LncArena *scratch; /* owned; reset with every call of decode */
+	LncArena *scratch; /* owned, limited; empty between calls */
 	LncReadSlots read;
 	void *layout; /* what the layout keeps */
 } LncPage21;

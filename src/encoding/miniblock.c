@@ -61,8 +61,7 @@ typedef struct MiniBlock
 	uint64_t cached_nlevels;
 	const uint16_t *cached_rep;
 	const uint16_t *cached_def;
-	LncArena *chunk_arena; /* owned: the decoded chunk */
-	LncArena *raw_arena;   /* owned: bytes of chunks, from which the decoded one may borrow */
+	LncArena *chunk_arena; /* owned: the chunk as stored and decoded */
 } MiniBlock;
 
 /* Cut the next size bytes off a chunk, and the padding behind them. */
@@ -107,20 +106,26 @@ decode_levels(LncContext *ctx, const LncPage21 *page, MiniBlock *mini, uint32_t 
 	return LNC_OK;
 }
 
-/* Decode chunk number index, whose bytes are in raw_arena, into the cache. */
+/* Decode chunk number index into the cache. */
 static LncCode
-decode_chunk(LncContext *ctx, const LncPage21 *page, MiniBlock *mini, uint64_t index, LncSlice chunk)
+decode_chunk(LncContext *ctx, const LncPage21 *page, MiniBlock *mini, uint64_t index, LncSlice stored)
 {
 	uint32_t nbuffers = mini->values->nbuffers;
 	uint32_t size_bytes = mini->large ? 4 : 2;
 	uint64_t nvalues = mini->value_at[index + 1] - mini->value_at[index];
 	uint64_t at = 2 + (mini->rep != NULL ? 2 : 0) + (mini->def != NULL ? 2 : 0);
 	LncSlice buffers[CHUNK_MAX_BUFFERS];
+	LncSlice chunk = {.size = stored.size};
+	void *copy;
 	LncSlice rep = {0};
 	LncSlice def = {0};
 
 	mini->cached = false;
 	lnc_arena_reset(mini->chunk_arena);
+	/* What is decoded may borrow from the chunk, and stays longer than the bytes that were read. */
+	LNC_TRY(lnc_arena_alloc(ctx, mini->chunk_arena, stored.size, &copy));
+	memcpy(copy, stored.data, stored.size);
+	chunk.data = copy;
 	LNC_REQUIRE(ctx, chunk.size >= at + (uint64_t)nbuffers * size_bytes, "a chunk of %zu bytes is truncated",
 				chunk.size);
 	if (mini->rep != NULL)
@@ -184,10 +189,10 @@ typedef struct ChunkRun
 {
 	uint64_t last;
 	uint64_t base; /* where raw begins in the data buffer */
-	LncSlice raw;  /* in raw_arena; no data: nothing is read yet */
+	LncSlice raw;  /* in the page's scratch; no data: nothing is read yet */
 } ChunkRun;
 
-/* Have the chunk decoded in the cache. The one that is there may borrow from raw_arena: done with once this is called. */
+/* Have the chunk decoded in the cache. */
 static LncCode
 use_chunk(LncContext *ctx, LncPage21 *page, MiniBlock *mini, ChunkRun *run, uint64_t chunk)
 {
@@ -198,10 +203,8 @@ use_chunk(LncContext *ctx, LncPage21 *page, MiniBlock *mini, ChunkRun *run, uint
 	LNC_TRY(lnc_check_interrupt(ctx));
 	if (run->raw.data == NULL)
 	{
-		mini->cached = false;
-		lnc_arena_reset(mini->raw_arena);
 		run->base = mini->byte_at[chunk];
-		LNC_TRY(lnc_page21_read(ctx, page, mini->raw_arena, BUFFER_DATA, run->base,
+		LNC_TRY(lnc_page21_read(ctx, page, page->scratch, BUFFER_DATA, run->base,
 								mini->byte_at[run->last + 1] - run->base, &run->raw));
 	}
 	part.data = run->raw.data + (mini->byte_at[chunk] - run->base);
@@ -586,7 +589,6 @@ lnc_miniblock_open(LncContext *ctx, LncPage21 *page, const Lance__Encodings21__M
 	}
 
 	LNC_TRY(lnc_arena_create_child(ctx, page->arena, &mini->chunk_arena));
-	LNC_TRY(lnc_arena_create_child(ctx, page->arena, &mini->raw_arena));
 	LNC_TRY(open_table(ctx, page, mini, message->num_items));
 	if (message->dictionary != NULL)
 		LNC_TRY(open_dictionary(ctx, page, mini, message));

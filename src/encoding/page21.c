@@ -72,9 +72,9 @@ make_blobs(LncContext *ctx, const LncPage21 *page, LncArena *arena, LncSlots *sl
 }
 
 static LncCode
-page21_decode(LncContext *ctx, LncPage *base, LncArena *arena, uint64_t first, uint64_t count, LncColumn *out)
+decode_rows(LncContext *ctx, LncPage21 *page, LncArena *arena, uint64_t first, uint64_t count, LncColumn *out)
 {
-	LncPage21 *page = base->state;
+	const LncPage *base = &page->page;
 	LncSlots slots = {0};
 	LncColumn leaf;
 
@@ -82,7 +82,6 @@ page21_decode(LncContext *ctx, LncPage *base, LncArena *arena, uint64_t first, u
 				"rows %llu to %llu are not in a page of %llu rows", (unsigned long long)first,
 				(unsigned long long)(first + count), (unsigned long long)base->nrows);
 	LNC_TRY(lnc_check_interrupt(ctx));
-	lnc_arena_reset(page->scratch);
 	LNC_TRY(page->read(ctx, page, arena, page->scratch, first, count, &slots));
 	LNC_TRY(make_leaf(ctx, page, arena, &slots, &leaf));
 	if (page->blob != NULL)
@@ -97,6 +96,17 @@ page21_decode(LncContext *ctx, LncPage *base, LncArena *arena, uint64_t first, u
 	LNC_REQUIRE(ctx, (uint64_t)out->length == count, "levels tell of %lld rows where there are %llu",
 				(long long)out->length, (unsigned long long)count);
 	return LNC_OK;
+}
+
+static LncCode
+page21_decode(LncContext *ctx, LncPage *base, LncArena *arena, uint64_t first, uint64_t count, LncColumn *out)
+{
+	LncPage21 *page = base->state;
+	LncCode code = decode_rows(ctx, page, arena, first, count, out);
+
+	/* Nothing stays in it: a page that waits for the next batch must not use up the limit of others. */
+	lnc_arena_reset(page->scratch);
+	return code;
 }
 
 static LncCode
@@ -184,6 +194,8 @@ lnc_page21_open(LncContext *ctx, LncArena *arena, const LncPageSpec *spec, LncPa
 	if (!lnc_page21_is_bare(page))
 		LNC_TRY(lnc_shape_of_type(ctx, page->type, &page->shape));
 	LNC_TRY(open_layout(ctx, page, layout));
+	lnc_arena_reset(page->scratch);
+	lnc_arena_limit(page->scratch);
 	*out = &page->page;
 	return LNC_OK;
 }

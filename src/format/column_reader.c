@@ -21,7 +21,8 @@ struct LncColumnReader
 	LncArena *page_arena; /* owned; holds the open page */
 	LncPage *page;        /* NULL: none is open */
 	uint32_t page_number;
-	uint64_t next_row; /* where the last read ended */
+	uint64_t last_row; /* where the last read began, and where it ended */
+	uint64_t next_row;
 	LncArena *arena;   /* borrowed; that of open */
 	PageTake *take;    /* NULL: no rows were taken yet */
 	LncColumn *parts;  /* per piece, of the take at hand */
@@ -276,7 +277,10 @@ lnc_column_reader_read(LncContext *ctx, LncColumnReader *reader, LncArena *arena
 	if (count == 0)
 		return read_nothing(ctx, reader, arena, out);
 
-	lnc_page_reader_sequential(reader->page_reader, first == reader->next_row && first > 0);
+	/* A batch that is read again, with fewer rows, leaves the windows as they are. */
+	if (first == 0 || first != reader->last_row)
+		lnc_page_reader_sequential(reader->page_reader, first == reader->next_row && first > 0);
+	reader->last_row = first;
 	start = lnc_file_find_page(column, first);
 	end = lnc_file_find_page(column, first + count - 1) + 1;
 	if (end - start > INT32_MAX)
@@ -300,8 +304,9 @@ lnc_column_reader_read(LncContext *ctx, LncColumnReader *reader, LncArena *arena
 			code = read_part(ctx, reader, reader->page, arena, number, skip, n, &parts[nparts++]);
 		if (code != LNC_OK)
 		{
-			/* A page that failed midway must not be taken for an open one. */
-			reader->page = NULL;
+			/* A page that failed midway must not be taken for an open one; the limit hits nothing that it keeps. */
+			if (!lnc_budget_refused(ctx))
+				reader->page = NULL;
 			return lnc_file_blame(ctx, code, reader->file, reader->number, number);
 		}
 		first += n;

@@ -162,6 +162,7 @@ lnc_file_open(LncContext *ctx, LncArena *arena, LncStore *store, const char *key
 	file->arena = arena;
 	file->store = store;
 	file->key = copy;
+	file->read_ahead = LNC_READ_AHEAD_MOST;
 	LNC_TRY(lnc_store_read_tail(ctx, store, arena, key, TAIL_SIZE, &file->tail.bytes, &file->size));
 	file->tail.offset = file->size - file->tail.bytes.size;
 	if (size_hint != 0 && size_hint != file->size)
@@ -340,6 +341,20 @@ uint32_t
 lnc_file_ncolumns(const LncFile *file)
 {
 	return file->ncolumns;
+}
+
+uint32_t
+lnc_file_nreaders(const LncFile *file)
+{
+	return file->nreaders;
+}
+
+void
+lnc_file_limit_read_ahead(LncFile *file, uint64_t bytes)
+{
+	if (bytes > LNC_READ_AHEAD_MOST)
+		bytes = LNC_READ_AHEAD_MOST;
+	file->read_ahead = bytes < LNC_READ_AHEAD_LEAST ? LNC_READ_AHEAD_LEAST : bytes;
 }
 
 LncCode

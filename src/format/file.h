@@ -26,6 +26,17 @@ extern uint32_t lnc_file_minor(const LncFile *file);
 
 extern uint32_t lnc_file_ncolumns(const LncFile *file);
 
+/* Readers of columns that were opened so far. */
+extern uint32_t lnc_file_nreaders(const LncFile *file);
+
+/*
+ * Have each reader read ahead by no more than so many bytes of each buffer of its page (LNC_READ_AHEAD_LEAST to
+ * LNC_READ_AHEAD_MOST, which is the default; others are brought into that range).
+ */
+#define LNC_READ_AHEAD_LEAST ((uint64_t)64 * 1024)
+#define LNC_READ_AHEAD_MOST ((uint64_t)4 * 1024 * 1024)
+extern void lnc_file_limit_read_ahead(LncFile *file, uint64_t bytes);
+
 /*
  * Rows of a file column: the sum of its pages' lengths. LNC_CORRUPT when column is out of range, its metadata is
  * damaged or the sum overflows.

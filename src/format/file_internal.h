@@ -53,6 +53,8 @@ struct LncFile
 	FileColumn *columns;
 	FileRegion tail;
 	FileRegion *region; /* metadata read last, outside the tail */
+	uint32_t nreaders;  /* page readers that were made */
+	uint64_t read_ahead; /* largest window of each of their buffers, in bytes */
 };
 
 /* The column's metadata, loaded if need be. LNC_CORRUPT when there is no such column or it is damaged. */
@@ -77,7 +79,7 @@ extern LncCode lnc_file_blame(LncContext *ctx, LncCode code, const LncFile *file
  */
 typedef struct PageReader PageReader;
 
-extern LncCode lnc_page_reader_create(LncContext *ctx, LncArena *arena, const LncFile *file,
+extern LncCode lnc_page_reader_create(LncContext *ctx, LncArena *arena, LncFile *file,
 									  PageReader **out) LNC_MUST_CHECK;
 
 /* Serve page from now on; what was kept of the page before is dropped. page is borrowed. */

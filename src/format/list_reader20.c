@@ -21,7 +21,8 @@ struct LncListReader20
 	LncArena *page_arena; /* owned; holds the open page */
 	LncList20 *page;      /* NULL: none is open */
 	uint32_t page_number;
-	uint64_t next_row; /* where the last read ended */
+	uint64_t last_row; /* where the last read began, and where it ended */
+	uint64_t next_row;
 	LncArena *arena;   /* borrowed; that of open */
 	PageTake *take;    /* NULL: no lists were taken yet */
 	LncLists20 *parts; /* per piece, of the take at hand */
@@ -192,7 +193,10 @@ add_run(LncContext *ctx, LncListReader20 *reader, LncArena *arena, uint64_t firs
 {
 	const FileColumn *column = reader->column;
 
-	lnc_page_reader_sequential(reader->page_reader, first == reader->next_row && first > 0);
+	/* A batch that is read again, with fewer rows, leaves the windows as they are. */
+	if (first == 0 || first != reader->last_row)
+		lnc_page_reader_sequential(reader->page_reader, first == reader->next_row && first > 0);
+	reader->last_row = first;
 	for (uint32_t number = lnc_file_find_page(column, first); count > 0; number++)
 	{
 		uint64_t skip = first - column->pages[number].first_row;
@@ -206,8 +210,9 @@ add_run(LncContext *ctx, LncListReader20 *reader, LncArena *arena, uint64_t firs
 		code = add_page(ctx, reader, arena, number, skip, n, joined);
 		if (code != LNC_OK)
 		{
-			/* A page that failed midway must not be taken for an open one. */
-			reader->page = NULL;
+			/* A page that failed midway must not be taken for an open one; the limit hits nothing that it keeps. */
+			if (!lnc_budget_refused(ctx))
+				reader->page = NULL;
 			return lnc_file_blame(ctx, code, reader->file, reader->number, number);
 		}
 		first += n;

@@ -3,17 +3,15 @@
  *	  The buffers of a page as the decoder sees them: checked ranges, read through a window per buffer.
  *
  * A request that its buffer's window does not hold is rounded up and fetched, so that a scan in small batches makes
- * few requests; the rounding is small after a jump and grows while the reader goes on in order. Requests larger than
- * a window, or scattered over the buffer, are read exactly. Bytes are handed out as copies in the caller's arena,
+ * few requests; the rounding is small after a jump and grows while the reader goes on in order. Requests for a whole
+ * buffer, larger than a window, or scattered over the buffer, are read exactly. Bytes are handed out as copies in the caller's arena,
  * because a window is replaced when the scan leaves it.
  */
 #include <inttypes.h>
 
 #include "format/file_internal.h"
 
-/* Bytes fetched at once after a jump, and at most. */
-#define WINDOW_LEAST ((uint64_t)64 * 1024)
-#define WINDOW_MOST ((uint64_t)4 * 1024 * 1024)
+/* Bytes fetched at once are LNC_READ_AHEAD_LEAST after a jump, then grow by this factor. */
 #define WINDOW_GROWTH 4
 
 /* Windows that were fetched by one call share its memory. */
@@ -158,7 +156,8 @@ fetch_windows(LncContext *ctx, PageReader *reader, LncArena *scratch, size_t nra
 		if (window->fetch != NULL && window->low >= window->offset &&
 			lnc_range_ok(window->low - window->offset, span, window->length))
 			continue;
-		if (span > WINDOW_MOST || span > window->sum * 2 + WINDOW_LEAST)
+		if (span > reader->file->read_ahead || span == reader->page->sizes[buffer] ||
+			span > window->sum * 2 + LNC_READ_AHEAD_LEAST)
 		{
 			window->want = WANT_EXACT;
 			continue;
@@ -261,13 +260,14 @@ read_page(LncContext *ctx, const LncPageSource *source, LncArena *arena, size_t 
 }
 
 LncCode
-lnc_page_reader_create(LncContext *ctx, LncArena *arena, const LncFile *file, PageReader **out)
+lnc_page_reader_create(LncContext *ctx, LncArena *arena, LncFile *file, PageReader **out)
 {
 	PageReader *reader;
 
 	LNC_TRY(LNC_NEW(ctx, arena, &reader, 1));
 	reader->file = file;
-	reader->ahead = WINDOW_LEAST;
+	reader->ahead = LNC_READ_AHEAD_LEAST;
+	file->nreaders++;
 	reader->source.read = read_page;
 	reader->source.state = reader;
 	LNC_TRY(lnc_arena_create_child(ctx, arena, &reader->arena));
@@ -299,7 +299,9 @@ void
 lnc_page_reader_sequential(PageReader *reader, bool sequential)
 {
 	if (!sequential)
-		reader->ahead = WINDOW_LEAST;
-	else if (reader->ahead < WINDOW_MOST)
+		reader->ahead = LNC_READ_AHEAD_LEAST;
+	else if (reader->ahead < reader->file->read_ahead / WINDOW_GROWTH)
 		reader->ahead *= WINDOW_GROWTH;
+	else
+		reader->ahead = reader->file->read_ahead;
 }

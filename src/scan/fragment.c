@@ -127,6 +127,20 @@ open_column(LncContext *ctx, LncFragmentReader *reader, OpenFile *files, const L
 	return LNC_OK;
 }
 
+/* Share the read-ahead among all readers. */
+static void
+share_read_ahead(const LncFragment *fragment, const OpenFile *files)
+{
+	uint64_t nreaders = 0;
+
+	for (int32_t i = 0; i < fragment->nfiles; i++)
+		if (files[i].file != NULL)
+			nreaders += lnc_file_nreaders(files[i].file);
+	for (int32_t i = 0; i < fragment->nfiles; i++)
+		if (files[i].file != NULL)
+			lnc_file_limit_read_ahead(files[i].file, LNC_FRAGMENT_READ_AHEAD / (nreaders > 0 ? nreaders : 1));
+}
+
 LncCode
 lnc_fragment_reader_open(LncContext *ctx, LncArena *arena, const LncDataset *dataset, const LncFragment *fragment,
 						 int32_t ncolumns, const int32_t *columns, LncFragmentReader **out)
@@ -150,6 +164,7 @@ lnc_fragment_reader_open(LncContext *ctx, LncArena *arena, const LncDataset *dat
 		if (code != LNC_OK)
 			return locate_error(ctx, reader, code, file != NULL ? file->path : NULL, field);
 	}
+	share_read_ahead(fragment, files);
 	*out = reader;
 	return LNC_OK;
 }

@@ -16,6 +16,9 @@
 extern LncCode lnc_fragment_check_columns(LncContext *ctx, LncArena *arena, const LncDataset *dataset,
 										  int32_t ncolumns, const int32_t *columns) LNC_MUST_CHECK;
 
+/* What all columns together read ahead, in bytes, as far as LNC_READ_AHEAD_LEAST for each of their buffers allows. */
+#define LNC_FRAGMENT_READ_AHEAD ((uint64_t)64 * 1024 * 1024)
+
 /* Columns of a fragment, their files open. */
 typedef struct LncFragmentReader LncFragmentReader;
 

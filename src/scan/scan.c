@@ -18,9 +18,12 @@ struct LncScan
 	int32_t *columns; /* indexes of top-level fields */
 	uint32_t system_columns;
 	int64_t batch_rows;
+	uint64_t batch_bytes;
 
+	LncBudget budget;         /* of all that the scan takes; its limit is that of the batch */
 	LncArena *fragment_arena; /* files, readers and deletions of the fragment at hand */
-	LncArena *batch_arena;    /* the batch handed out */
+	LncArena *batch_arena;    /* limited: the batch handed out */
+	uint64_t step;            /* physical rows that the next batch tries to read */
 
 	int32_t next_fragment;
 	const LncFragment *fragment; /* at hand; NULL between fragments */
@@ -45,11 +48,16 @@ lnc_scan_open(LncContext *ctx, LncArena *arena, const LncDataset *dataset, const
 	scan->ncolumns = spec->ncolumns;
 	scan->system_columns = spec->system_columns & LNC_SYSTEM_ALL;
 	scan->batch_rows = spec->batch_rows == 0 ? DEFAULT_BATCH_ROWS : spec->batch_rows;
+	scan->batch_bytes = spec->batch_bytes == 0 ? LNC_SCAN_BATCH_BYTES : spec->batch_bytes;
+	scan->step = (uint64_t)scan->batch_rows;
 	LNC_TRY(lnc_fragment_check_columns(ctx, arena, dataset, spec->ncolumns, spec->columns));
 	if (spec->ncolumns > 0)
 		memcpy(scan->columns, spec->columns, (size_t)spec->ncolumns * sizeof(*scan->columns));
 	LNC_TRY(lnc_arena_create_child(ctx, arena, &scan->fragment_arena));
 	LNC_TRY(lnc_arena_create_child(ctx, arena, &scan->batch_arena));
+	lnc_arena_count(scan->fragment_arena, &scan->budget);
+	lnc_arena_count(scan->batch_arena, &scan->budget);
+	lnc_arena_limit(scan->batch_arena);
 	*out = scan;
 	return LNC_OK;
 }
@@ -96,10 +104,13 @@ typedef struct Window
 	uint64_t count; /* rows to read; the last is live */
 	int64_t live;
 	int64_t *indices; /* the live ones, relative to first; NULL when all are */
+
+	uint64_t next_row; /* where the scan goes on behind it, as in LncScan */
+	size_t next_deletion;
 } Window;
 
 /*
- * Move to the next window with live rows: leading deleted rows are skipped, at most batch_rows rows are read.
+ * Find the next window with live rows: leading deleted rows are skipped, at most step rows are read.
  * window->live is 0 when the fragment has no more.
  */
 static LncCode
@@ -122,7 +133,7 @@ next_window(LncContext *ctx, LncScan *scan, Window *window)
 		return LNC_OK;
 
 	window->first = scan->row;
-	stop = end - scan->row > (uint64_t)scan->batch_rows ? scan->row + (uint64_t)scan->batch_rows : end;
+	stop = end - scan->row > scan->step ? scan->row + scan->step : end;
 	for (at = scan->next_deletion; at < deletions->nranges && ranges[at].first < stop; at++)
 	{
 		/* A range that reaches the end of the window shortens it instead. */
@@ -150,19 +161,78 @@ next_window(LncContext *ctx, LncScan *scan, Window *window)
 		for (; row < stop; row++)
 			window->indices[n++] = (int64_t)(row - window->first);
 	}
-	scan->next_deletion = at;
-	scan->row = stop;
+	window->next_deletion = at;
+	window->next_row = stop;
 	return LNC_OK;
 }
 
-LncCode
-lnc_scan_next(LncContext *ctx, LncScan *scan, const LncBatch **out)
+/* A batch of the next rows of the fragment at hand; *out NULL: it has no more. */
+static LncCode
+read_batch(LncContext *ctx, LncScan *scan, Window *window, LncBatch **out)
 {
-	Window window;
 	LncBatch *batch;
 
-	lnc_arena_reset(scan->batch_arena);
 	*out = NULL;
+	LNC_TRY(next_window(ctx, scan, window));
+	if (window->live == 0)
+		return LNC_OK;
+	LNC_TRY(LNC_NEW(ctx, scan->batch_arena, &batch, 1));
+	batch->length = window->live;
+	batch->ncolumns = scan->ncolumns + __builtin_popcount(scan->system_columns);
+	LNC_TRY(LNC_NEW(ctx, scan->batch_arena, &batch->columns, batch->ncolumns));
+	for (int32_t i = 0; i < scan->ncolumns; i++)
+		LNC_TRY(lnc_fragment_reader_read(ctx, scan->reader, scan->batch_arena, i, window->first, window->count,
+										 window->live, window->indices, &batch->columns[i]));
+	if (scan->system_columns != 0)
+		LNC_TRY(lnc_system_source_read(ctx, scan->batch_arena, scan->system, window->first, window->count,
+									   window->live, window->indices, &batch->columns[scan->ncolumns]));
+	*out = batch;
+	return LNC_OK;
+}
+
+/* Rows for the next batch: as many as take half of what is allowed, if they are like those of the window. */
+static void
+adapt_step(LncScan *scan, const Window *window)
+{
+	double bytes = (double)scan->budget.limited_peak;
+	double fit = (double)window->count * (double)scan->batch_bytes / 2 / (bytes > 0 ? bytes : 1);
+
+	scan->step = fit < 1 ? 1 : fit < (double)scan->batch_rows ? (uint64_t)fit : (uint64_t)scan->batch_rows;
+}
+
+/* As read_batch, with ever fewer rows until they take no more memory than they may. */
+static LncCode
+fit_batch(LncContext *ctx, LncScan *scan, LncBatch **out)
+{
+	for (;;)
+	{
+		Window window = {0};
+		LncCode code;
+
+		LNC_TRY(lnc_check_interrupt(ctx));
+		lnc_arena_reset(scan->batch_arena);
+		scan->budget.refused = false;
+		scan->budget.limited_peak = scan->budget.limited;
+		scan->budget.limit = scan->step > 1 ? scan->batch_bytes : SIZE_MAX;
+		code = read_batch(ctx, scan, &window, out);
+		if (code == LNC_OK && *out != NULL)
+		{
+			scan->row = window.next_row;
+			scan->next_deletion = window.next_deletion;
+			if (scan->step > 1 && scan->budget.limited_peak > scan->stats.batch_peak)
+				scan->stats.batch_peak = scan->budget.limited_peak;
+			adapt_step(scan, &window);
+		}
+		if (code == LNC_OK || !scan->budget.refused)
+			return code;
+		scan->step = window.count > 1 ? window.count / 2 : 1;
+		scan->stats.retries++;
+	}
+}
+
+static LncCode
+next_batch(LncContext *ctx, LncScan *scan, LncBatch **out)
+{
 	for (;;)
 	{
 		LNC_TRY(lnc_check_interrupt(ctx));
@@ -172,26 +242,30 @@ lnc_scan_next(LncContext *ctx, LncScan *scan, const LncBatch **out)
 				return LNC_OK;
 			LNC_TRY(open_fragment(ctx, scan));
 		}
-		LNC_TRY(next_window(ctx, scan, &window));
-		if (window.live > 0)
+		LNC_TRY(fit_batch(ctx, scan, out));
+		if (*out != NULL)
 			break;
 		scan->stats.rows_deleted += scan->deletions.count;
 		scan->fragment = NULL;
 	}
-	LNC_TRY(LNC_NEW(ctx, scan->batch_arena, &batch, 1));
-	batch->length = window.live;
-	batch->ncolumns = scan->ncolumns + __builtin_popcount(scan->system_columns);
-	LNC_TRY(LNC_NEW(ctx, scan->batch_arena, &batch->columns, batch->ncolumns));
-	for (int32_t i = 0; i < scan->ncolumns; i++)
-		LNC_TRY(lnc_fragment_reader_read(ctx, scan->reader, scan->batch_arena, i, window.first, window.count,
-										 window.live, window.indices, &batch->columns[i]));
-	if (scan->system_columns != 0)
-		LNC_TRY(lnc_system_source_read(ctx, scan->batch_arena, scan->system, window.first, window.count,
-									   window.live, window.indices, &batch->columns[scan->ncolumns]));
 	scan->stats.batches++;
-	scan->stats.rows += (uint64_t)window.live;
-	*out = batch;
+	scan->stats.rows += (uint64_t)(*out)->length;
 	return LNC_OK;
+}
+
+LncCode
+lnc_scan_next(LncContext *ctx, LncScan *scan, const LncBatch **out)
+{
+	LncBudget *outer = ctx->budget;
+	LncBatch *batch = NULL;
+	LncCode code;
+
+	lnc_arena_reset(scan->batch_arena);
+	ctx->budget = &scan->budget;
+	code = next_batch(ctx, scan, &batch);
+	ctx->budget = outer;
+	*out = code == LNC_OK ? batch : NULL;
+	return code;
 }
 
 LncCode
@@ -209,4 +283,5 @@ void
 lnc_scan_stats(const LncScan *scan, LncScanStats *out)
 {
 	*out = scan->stats;
+	out->memory_peak = scan->budget.peak;
 }

@@ -18,7 +18,11 @@ typedef struct LncScanSpec
 	const int32_t *columns;  /* indexes of top-level fields of dataset->schema, any order, no duplicates */
 	uint32_t system_columns; /* set of LncSystemColumn, appended to the columns */
 	int64_t batch_rows;      /* upper bound of rows a batch; 0: 4096 */
+	uint64_t batch_bytes;    /* bound of a batch's memory; 0: LNC_SCAN_BATCH_BYTES */
 } LncScanSpec;
+
+/* What making a batch may take unless the specification says otherwise, in bytes. */
+#define LNC_SCAN_BATCH_BYTES ((uint64_t)32 * 1024 * 1024)
 
 /* Numbers for EXPLAIN ANALYZE. */
 typedef struct LncScanStats
@@ -27,6 +31,9 @@ typedef struct LncScanStats
 	uint64_t batches;
 	uint64_t rows;
 	uint64_t rows_deleted;
+	uint64_t retries;     /* batches begun again with fewer rows, because they took too much memory */
+	uint64_t batch_peak;  /* most bytes taken for one batch of more than one row */
+	uint64_t memory_peak; /* most bytes taken at once by all arenas of the scan */
 } LncScanStats;
 
 /*
@@ -37,8 +44,9 @@ extern LncCode lnc_scan_open(LncContext *ctx, LncArena *arena, const LncDataset 
 							 LncScan **out) LNC_MUST_CHECK;
 
 /*
- * The next batch, or *out = NULL at the end. Columns come in the order of the spec, system columns behind them. The batch lives in an arena of
- * the scan's own until the next call of next or rewind.
+ * The next batch, or *out = NULL at the end. Columns come in the order of the spec, system columns behind them. The
+ * batch lives in an arena of the scan's own until the next call of next or rewind. It has so many rows that what is
+ * taken to make it stays within batch_bytes; a row that takes more comes alone.
  */
 extern LncCode lnc_scan_next(LncContext *ctx, LncScan *scan, const LncBatch **out) LNC_MUST_CHECK;
 
