@@ -54,14 +54,14 @@ typedef struct MiniBlock
 	bool has_dictionary;
 	LncBlock dictionary; /* in the page's arena */
 
-	/* The chunk decoded last. It stays for the next call, which mostly goes on inside it. */
-	bool cached;
+	/* The chunk decoded last. The last one of a call stays for the next, which mostly goes on inside it. */
+	bool cached; /* it stays */
 	uint64_t cached_chunk;
 	LncBlock cached_values;
 	uint64_t cached_nlevels;
 	const uint16_t *cached_rep;
 	const uint16_t *cached_def;
-	LncArena *chunk_arena; /* owned: the chunk as stored and decoded */
+	LncArena *chunk_arena; /* owned: the chunk as decoded, and as stored if it stays */
 } MiniBlock;
 
 /* Cut the next size bytes off a chunk, and the padding behind them. */
@@ -106,26 +106,29 @@ decode_levels(LncContext *ctx, const LncPage21 *page, MiniBlock *mini, uint32_t 
 	return LNC_OK;
 }
 
-/* Decode chunk number index into the cache. */
+/* Decode chunk number index into the cache. keep: it stays valid when the bytes of chunk are gone. */
 static LncCode
-decode_chunk(LncContext *ctx, const LncPage21 *page, MiniBlock *mini, uint64_t index, LncSlice stored)
+decode_chunk(LncContext *ctx, const LncPage21 *page, MiniBlock *mini, uint64_t index, LncSlice chunk, bool keep)
 {
 	uint32_t nbuffers = mini->values->nbuffers;
 	uint32_t size_bytes = mini->large ? 4 : 2;
 	uint64_t nvalues = mini->value_at[index + 1] - mini->value_at[index];
 	uint64_t at = 2 + (mini->rep != NULL ? 2 : 0) + (mini->def != NULL ? 2 : 0);
 	LncSlice buffers[CHUNK_MAX_BUFFERS];
-	LncSlice chunk = {.size = stored.size};
-	void *copy;
 	LncSlice rep = {0};
 	LncSlice def = {0};
 
 	mini->cached = false;
 	lnc_arena_reset(mini->chunk_arena);
-	/* What is decoded may borrow from the chunk, and stays longer than the bytes that were read. */
-	LNC_TRY(lnc_arena_alloc(ctx, mini->chunk_arena, stored.size, &copy));
-	memcpy(copy, stored.data, stored.size);
-	chunk.data = copy;
+	if (keep)
+	{
+		void *copy;
+
+		/* What is decoded may borrow from it. */
+		LNC_TRY(lnc_arena_alloc(ctx, mini->chunk_arena, chunk.size, &copy));
+		memcpy(copy, chunk.data, chunk.size);
+		chunk.data = copy;
+	}
 	LNC_REQUIRE(ctx, chunk.size >= at + (uint64_t)nbuffers * size_bytes, "a chunk of %zu bytes is truncated",
 				chunk.size);
 	if (mini->rep != NULL)
@@ -146,7 +149,7 @@ decode_chunk(LncContext *ctx, const LncPage21 *page, MiniBlock *mini, uint64_t i
 	LNC_TRY(lnc_codec_decode_chunk(ctx, mini->values, page->general, mini->chunk_arena, nbuffers, buffers, nvalues,
 								   &mini->cached_values));
 	mini->cached_chunk = index;
-	mini->cached = true;
+	mini->cached = keep;
 	return LNC_OK;
 }
 
@@ -192,7 +195,7 @@ typedef struct ChunkRun
 	LncSlice raw;  /* in the page's scratch; no data: nothing is read yet */
 } ChunkRun;
 
-/* Have the chunk decoded in the cache. */
+/* Have the chunk decoded in the cache, to be used before the next one. */
 static LncCode
 use_chunk(LncContext *ctx, LncPage21 *page, MiniBlock *mini, ChunkRun *run, uint64_t chunk)
 {
@@ -209,7 +212,7 @@ use_chunk(LncContext *ctx, LncPage21 *page, MiniBlock *mini, ChunkRun *run, uint
 	}
 	part.data = run->raw.data + (mini->byte_at[chunk] - run->base);
 	part.size = (size_t)(mini->byte_at[chunk + 1] - mini->byte_at[chunk]);
-	return decode_chunk(ctx, page, mini, chunk, part);
+	return decode_chunk(ctx, page, mini, chunk, part, chunk == run->last);
 }
 
 /* Wide values are stored as they are: no room is made for more than chunks of so many bytes can hold. */
