@@ -10,6 +10,7 @@ or that arrays can't.
 unknown.lance: columns of a type that nobody knows, by itself and inside of others.
 high_rowids.lance: three rows with stable ids, the last beyond PostgreSQL's bigint.
 own_rowid.lance: a column that has been renamed to _rowid, a name that is refused for new ones.
+widths_v20.lance, widths_v21.lance, widths_v22.lance: columns of small rows, a few of which are very wide, each other ones.
 """
 import datetime
 import os
@@ -173,3 +174,39 @@ folder = os.path.join(root, "own_rowid.lance")
 shutil.rmtree(folder, ignore_errors=True)
 lance.write_dataset(pa.table({"id": [1, 2], "name": ["a", "b"]}), folder).alter_columns({"path": "name", "name": "_rowid"})
 shutil.rmtree(os.path.join(folder, "_transactions"), ignore_errors=True)
+
+# Row i of column c is wide where 150 + 40 * c <= i < 160 + 40 * c, and one more at the end is wider than ten of them.
+ROWS, WORDS = 600, ["lorem ", "ipsum ", "dolor ", "sit ", "amet ", "consectetur "]
+
+
+def wide(column, i):
+    return 160 if i == ROWS - 10 + column else 16 if 150 + 40 * column <= i < 160 + 40 * column else 0
+
+
+def text(i, length):
+    return "".join(WORDS[(i * 7 + k * k) % 6] for k in range(length // 5))[:length]
+
+
+def widths():
+    r = range(ROWS)
+    return pa.table({
+        "id": pa.array(r, pa.int64()),
+        "text": pa.array([None if i % 9 == 0 else text(i, 1024 * wide(0, i) or i % 20) for i in r]),
+        "raw": pa.array([bytes((i * k) % 251 for k in range(1024 * wide(1, i) or i % 30)) for i in r], pa.binary()),
+        "numbers": pa.array([None if i % 11 == 0 else list(range(i, i + (128 * wide(2, i) or i % 4))) for i in r],
+                            pa.list_(pa.int64())),
+        "words": pa.array([[text(k, k % 13) for k in range(100 * wide(3, i) or i % 3)] for i in r], pa.list_(pa.string())),
+        "part": pa.array([{"a": i, "t": text(i, 1024 * wide(4, i) or i % 7), "l": [i] * (i % 5)} for i in r],
+                         pa.struct([("a", pa.int32()), ("t", pa.string()), ("l", pa.list_(pa.int16()))])),
+        "pairs": pa.array([[{"k": text(k, 9), "v": k} for k in range(64 * wide(5, i) or i % 2)] for i in r],
+                          pa.list_(pa.struct([("k", pa.string()), ("v", pa.int64())]))),
+        "vector": pa.array([[float(i + k) for k in range(128)] for i in r], pa.list_(pa.float32(), 128)),
+        "kind": pa.DictionaryArray.from_arrays(pa.array([0 if i % 50 else 1 for i in r], pa.int32()),
+                                               pa.array(["", text(1, 8192)]))})
+
+
+for version in ("2.0", "2.1", "2.2"):
+    folder = os.path.join(root, "widths_v%s.lance" % version.replace(".", ""))
+    shutil.rmtree(folder, ignore_errors=True)
+    lance.write_dataset(widths(), folder, data_storage_version=version)
+    shutil.rmtree(os.path.join(folder, "_transactions"), ignore_errors=True)

@@ -8,7 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <dirent.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -205,12 +207,13 @@ check_row(const Opened *opened, const LncBatch *batch, int64_t row, const int32_
 	return good;
 }
 
-/* Scan the columns in batches of that size and compare with the expected rows (NULL: only count them). */
+/* Scan the columns in batches of at most that size and compare with the expected rows (NULL: only count them). */
 static void
 check_scan(const Opened *opened, int32_t ncolumns, const int32_t *columns, const int32_t *slots, int64_t batch_rows,
-		   const char *expected, uint64_t expected_rows)
+		   uint64_t batch_bytes, const char *expected, uint64_t expected_rows)
 {
-	LncScanSpec spec = {.ncolumns = ncolumns, .columns = columns, .batch_rows = batch_rows};
+	LncScanSpec spec = {
+		.ncolumns = ncolumns, .columns = columns, .batch_rows = batch_rows, .batch_bytes = batch_bytes};
 	LncScan *scan;
 	const LncBatch *batch;
 	uint64_t rows = 0;
@@ -313,9 +316,10 @@ check_version(const Opened *opened, const char *file_version, const char *expect
 	}
 	if (expected_count >= 0 && rows != (uint64_t)expected_count)
 		complain("%s: %" PRIu64 " rows where %" PRId64 " are expected", opened->label, rows, expected_count);
-	check_scan(opened, 0, NULL, slots, 0, NULL, rows);
-	check_scan(opened, ncolumns, columns, slots, 0, expected, rows);
-	check_scan(opened, ncolumns, columns, slots, 37, expected, rows);
+	check_scan(opened, 0, NULL, slots, 0, 0, NULL, rows);
+	check_scan(opened, ncolumns, columns, slots, 0, 0, expected, rows);
+	check_scan(opened, ncolumns, columns, slots, 37, 0, expected, rows);
+	check_scan(opened, ncolumns, columns, slots, 0, (uint64_t)40 * 1024, expected, rows);
 
 done:
 	free(columns);
@@ -683,68 +687,125 @@ read_damaged(LncStore *store, const char *label, const char *key, LncSlice body,
 	return code;
 }
 
+/* Damage done to each dataset. All of it takes long: one of SPREAD is tried unless LANCE_DAMAGE is "all". */
+#define CUTS 50
+#define FLIPS 200
+#define SPREAD 8
+
+/* What reading a damaged fixture may take: that of a batch, and again so much for what is kept and read ahead of it. */
+#define DAMAGE_BOUND ((size_t)2 * LNC_SCAN_BATCH_BYTES)
+
+typedef struct Damage
+{
+	int tries;
+	int errors;
+	size_t peak;
+	int64_t longest_ms;
+} Damage;
+
+/* Cut or flip a file of the dataset, picked by chance, read it all, and put the file back. */
+static void
+damage_once(LncContext *ctx, LncStore *store, const KeyList *list, const char *label, int number, uint32_t seed,
+			Damage *damage)
+{
+	LncArena *scratch = lnc_arena_create(lnc_env_default());
+	/* The manifests and the small files as often as the large ones. */
+	const char *key = list->keys[next_random(&seed) % (uint32_t)list->n];
+	int64_t start = lnc_now_ms();
+	Meter meter = {0};
+	LncSlice good;
+	uint8_t *bad;
+	size_t at;
+
+	assert_int_equal(lnc_store_read_all(ctx, store, scratch, key, UINT64_MAX, &good), LNC_OK);
+	bad = malloc(good.size + 1);
+	memcpy(bad, good.data, good.size);
+	at = good.size == 0 ? 0 : next_random(&seed) % good.size;
+	/* Structure sits at the end: half of the damage goes there. */
+	if (number % 2 == 0 && good.size > 512)
+		at = good.size - 1 - next_random(&seed) % 512;
+	if (number >= CUTS)
+		bad[at] = (uint8_t)(bad[at] ^ (1u << (next_random(&seed) % 8)));
+	if (read_damaged(store, label, key, (LncSlice){.data = bad, .size = number < CUTS ? at : good.size},
+					 next_random(&seed) % 3 == 0, &meter) != LNC_OK)
+		damage->errors++;
+	if (meter.peak > DAMAGE_BOUND)
+		fail_msg("%s, %s, damage %d: %zu bytes taken", label, key, number, meter.peak);
+	free(bad);
+	assert_int_equal(lnc_store_put(ctx, store, key, good), LNC_OK);
+	lnc_arena_destroy(scratch);
+	damage->tries++;
+	if (meter.peak > damage->peak)
+		damage->peak = meter.peak;
+	if (lnc_now_ms() - start > damage->longest_ms)
+		damage->longest_ms = lnc_now_ms() - start;
+}
+
+static int
+compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The folders of datasets, sorted. */
+static int
+list_datasets(char **names, int most)
+{
+	char folder[PATH_MAX];
+	struct dirent *entry;
+	int n = 0;
+	DIR *dir;
+
+	snprintf(folder, sizeof(folder), "%s/data", fixtures_folder());
+	dir = opendir(folder);
+	assert_non_null(dir);
+	while ((entry = readdir(dir)) != NULL)
+	{
+		size_t length = strlen(entry->d_name);
+
+		if (length < 6 || strcmp(entry->d_name + length - 6, ".lance") != 0)
+			continue;
+		assert_true(n < most);
+		names[n++] = strdup(entry->d_name);
+	}
+	closedir(dir);
+	qsort(names, (size_t)n, sizeof(*names), compare_names);
+	return n;
+}
+
 static void
 cut_and_flipped_files_never_crash(void **state)
 {
-	static const char *const cases[] = {"types_v20_nulls.lance", "types_v21_nulls.lance", "types_v22_nulls.lance",
-										"strings_v22.lance",     "del_arrow.lance",       "del_bitmap.lance",
-										"old_deleted.lance",     "evolve_p14.lance",      "lists_v20.lance",
-										"rand0_v20.lance",       "blob1_v21.lance",       "blob2_v22.lance",
-										"lists_v22.lance",       "maps_v22.lance",        "packed_v22.lance"};
-	uint32_t seed = 4711;
-	size_t peak = 0;
-	int tries = 0;
-	int errors = 0;
+	const char *wanted = getenv("LANCE_DAMAGE");
+	int spread = wanted != NULL && strcmp(wanted, "all") == 0 ? 1 : SPREAD;
+	Damage damage = {0};
+	char *names[500];
+	int n = list_datasets(names, 500);
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+	assert_true(n > 100);
+	for (int i = 0; i < n; i++)
 	{
 		LncContext ctx;
 		LncArena *arena = lnc_arena_create(lnc_env_default());
 		KeyList list = {.arena = arena};
-		Meter meter = {0};
 		LncStore *local;
 		LncStore *store;
 
 		lnc_context_init(&ctx, lnc_env_default());
-		assert_int_equal(fixtures_open_store(&ctx, arena, cases[i], &local), LNC_OK);
+		assert_int_equal(fixtures_open_store(&ctx, arena, names[i], &local), LNC_OK);
 		assert_int_equal(fixtures_copy_to_memory(&ctx, arena, local, &store), LNC_OK);
 		assert_int_equal(lnc_store_list(&ctx, store, "", true, NULL, add_key, &list), LNC_OK);
-		assert_true(list.n >= 2);
-		for (int try = 0; try < 250; try++)
-		{
-			/* The manifests and the small files as often as the large ones. */
-			int pick = (int)(next_random(&seed) % (uint32_t)list.n);
-			LncArena *scratch = lnc_arena_create(lnc_env_default());
-			LncSlice good;
-			uint8_t *bad;
-			size_t at;
-
-			assert_int_equal(lnc_store_read_all(&ctx, store, scratch, list.keys[pick], UINT64_MAX, &good), LNC_OK);
-			bad = malloc(good.size + 1);
-			memcpy(bad, good.data, good.size);
-			at = good.size == 0 ? 0 : next_random(&seed) % good.size;
-			/* Structure sits at the end: half of the flips go there. */
-			if (try % 2 == 0 && good.size > 512)
-				at = good.size - 1 - next_random(&seed) % 512;
-			if (try >= 50)
-				bad[at] = (uint8_t)(bad[at] ^ (1u << (next_random(&seed) % 8)));
-			if (read_damaged(store, cases[i], list.keys[pick],
-							 (LncSlice){.data = bad, .size = try < 50 ? at : good.size}, try / 2 % 2 == 0,
-							 &meter) != LNC_OK)
-				errors++;
-			free(bad);
-			assert_int_equal(lnc_store_put(&ctx, store, list.keys[pick], good), LNC_OK);
-			lnc_arena_destroy(scratch);
-			tries++;
-			if (meter.peak > peak)
-				peak = meter.peak;
-		}
+		for (int number = i % spread; list.n > 0 && number < CUTS + FLIPS; number += spread)
+			damage_once(&ctx, store, &list, names[i], number, 4711u + (uint32_t)i * 1000u + (uint32_t)number,
+						&damage);
 		lnc_arena_destroy(arena);
+		free(names[i]);
 	}
-	print_message("%d damaged files, %d errors, at most %zu KiB taken\n", tries, errors, peak / 1024);
-	assert_true(errors > tries / 8);
-	assert_true(peak < (size_t)64 * 1024 * 1024);
+	print_message("%d datasets, %d damaged files, %d errors, at most %zu KiB taken, at most %lld ms\n", n,
+				  damage.tries, damage.errors, damage.peak / 1024, (long long)damage.longest_ms);
+	assert_true(damage.tries >= n * (CUTS + FLIPS) / spread - n * 5);
+	assert_true(damage.errors > damage.tries / 8);
 }
 
 int
