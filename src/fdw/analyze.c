@@ -29,6 +29,9 @@
 #define MAX_SAMPLE_BYTES ((Size)16 * 1024 * 1024)
 #define MIN_SAMPLE_ROWS 100
 
+/* No row is added beyond this, be there ever so few. */
+#define HARD_SAMPLE_BYTES (4 * MAX_SAMPLE_BYTES)
+
 /* Bytes of sample rows so far and the reservoir of Vitter's algorithm R. */
 typedef struct Sample
 {
@@ -71,13 +74,19 @@ form_row(Sample *sample, const LncBatch *batch, int64 row)
 static void
 take_row(Sample *sample, const LncBatch *batch, int64 row)
 {
+	HeapTuple tuple;
 	uint64 place;
 
 	sample->seen += 1;
 	if (sample->count < sample->wanted)
 	{
-		HeapTuple tuple = form_row(sample, batch, row);
-
+		tuple = form_row(sample, batch, row);
+		if (sample->count > 0 && sample->bytes + tuple->t_len > HARD_SAMPLE_BYTES)
+		{
+			heap_freetuple(tuple);
+			sample->wanted = sample->count;
+			return;
+		}
 		sample->bytes += tuple->t_len;
 		sample->rows[sample->count++] = tuple;
 		if (sample->bytes > MAX_SAMPLE_BYTES && sample->count >= MIN_SAMPLE_ROWS)
@@ -87,8 +96,16 @@ take_row(Sample *sample, const LncBatch *batch, int64 row)
 	place = pg_prng_uint64_range(&pg_global_prng_state, 0, (uint64)sample->seen - 1);
 	if (place < (uint64)sample->count)
 	{
+		tuple = form_row(sample, batch, row);
+		if (sample->bytes - sample->rows[place]->t_len + tuple->t_len > HARD_SAMPLE_BYTES)
+		{
+			heap_freetuple(tuple);
+			return;
+		}
+		sample->bytes += tuple->t_len;
+		sample->bytes -= sample->rows[place]->t_len;
 		heap_freetuple(sample->rows[place]);
-		sample->rows[place] = form_row(sample, batch, row);
+		sample->rows[place] = tuple;
 	}
 }
 

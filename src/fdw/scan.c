@@ -19,10 +19,10 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
-/* Rows of a batch, and its size in memory that is aimed at. */
+/* Rows of a batch, and the size of their values that is aimed at: decoding them takes about as much again. */
 #define MAX_BATCH_ROWS 4096
 #define MIN_BATCH_ROWS 16
-#define BATCH_BYTES (16.0 * 1024 * 1024)
+#define BATCH_BYTES (LNC_SCAN_BATCH_BYTES / 4.0)
 
 /* A blob's descriptor takes about so much, whatever the blob does. */
 #define BLOB_WIDTH 100.0
@@ -133,8 +133,8 @@ lanceBeginForeignScan(ForeignScanState *node, int eflags)
 }
 
 /*
- * So many rows that a batch stays near BATCH_BYTES. Widths of fixed-width columns are in the schema; what the others
- * take is guessed from the size of the files.
+ * So many rows that their values stay near BATCH_BYTES. Widths of fixed-width columns are in the schema; what the
+ * others take is guessed from the size of the files. The scan makes do with fewer where that is too many.
  */
 int64
 lance_batch_rows(const LncDataset *dataset, const LanceColumnSet *set)

@@ -41,7 +41,7 @@ typedef struct LanceColumnSet
  */
 extern void lance_match_columns(Relation relation, const LncDataset *dataset, List *attnums, LanceColumnSet *out);
 
-/* The batch_rows of a scan of these columns: fewer for wide ones, so that the memory of a batch stays bounded. */
+/* The batch_rows of a scan of these columns: fewer for wide ones, so that batches are seldom begun in vain. */
 extern int64 lance_batch_rows(const LncDataset *dataset, const LanceColumnSet *set);
 
 /* State of a scan, in the query's context. */

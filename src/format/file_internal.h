@@ -52,8 +52,8 @@ struct LncFile
 	uint32_t ncolumns;
 	FileColumn *columns;
 	FileRegion tail;
-	FileRegion *region; /* metadata read last, outside the tail */
-	uint32_t nreaders;  /* page readers that were made */
+	FileRegion *region;  /* metadata read last, outside the tail */
+	uint32_t nreaders;   /* page readers that were made */
 	uint64_t read_ahead; /* largest window of each of their buffers, in bytes */
 };
 
