@@ -23,9 +23,9 @@ struct LncColumnReader
 	uint32_t page_number;
 	uint64_t last_row; /* where the last read began, and where it ended */
 	uint64_t next_row;
-	LncArena *arena;   /* borrowed; that of open */
-	PageTake *take;    /* NULL: no rows were taken yet */
-	LncColumn *parts;  /* per piece, of the take at hand */
+	LncArena *arena;  /* borrowed; that of open */
+	PageTake *take;   /* NULL: no rows were taken yet */
+	LncColumn *parts; /* per piece, of the take at hand */
 };
 
 LncCode

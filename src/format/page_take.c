@@ -418,6 +418,9 @@ lnc_page_take_read(LncContext *ctx, PageTake *take, LncArena *arena, size_t npie
 		size_t n = group_size(npieces - at, pieces + at);
 
 		code = lnc_arena_create_scratch(ctx, &take->gather.arena);
+		/* With the rows asked for, what is read for them shrinks. */
+		if (code == LNC_OK)
+			lnc_arena_limit(take->gather.arena);
 		if (code == LNC_OK)
 			code = read_group(ctx, take, arena, n, pieces + at, at);
 		lnc_arena_destroy(take->gather.arena);

@@ -11,12 +11,12 @@
 #include "dataset/live_rows.h"
 #include "dataset/row_ids.h"
 #include "scan/fragment.h"
+#include "scan/scan.h"
 
 #define DEFAULT_BATCH_ROWS 1024
 
 /* Rows of the first batch; later ones become larger or smaller by how much memory the last one took. */
 #define FIRST_BATCH_ROWS 128
-#define BATCH_BYTES ((size_t)16 * 1024 * 1024)
 
 /* Fragments whose files stay open. */
 #define OPEN_FRAGMENTS 16
@@ -33,7 +33,7 @@ typedef struct OpenFragment
 
 struct LncTake
 {
-	LncArena *arena;           /* borrowed */
+	LncArena *arena;           /* what is kept */
 	const LncDataset *dataset; /* borrowed */
 	LncTakeBy by;
 	int32_t ncolumns;
@@ -41,6 +41,7 @@ struct LncTake
 	uint32_t system_columns;
 	bool has_blobs;
 	int64_t batch_rows;
+	uint64_t batch_bytes;
 	int64_t next_rows; /* of the batch to come */
 	LncLiveRows *live; /* made when first needed, as is ids */
 	LncRowIdIndex *ids;
@@ -48,7 +49,8 @@ struct LncTake
 	size_t nkeys;
 	const uint64_t *keys; /* borrowed */
 	size_t next_key;
-	LncArena *batch_arena; /* the batch handed out */
+	LncBudget budget;      /* of all that is taken; its limit is that of the batch */
+	LncArena *batch_arena; /* limited: the batch handed out */
 	OpenFragment open[OPEN_FRAGMENTS];
 	uint64_t clock;
 	LncTakeStats stats;
@@ -83,19 +85,23 @@ lnc_take_open(LncContext *ctx, LncArena *arena, const LncDataset *dataset, const
 	LNC_TRY(lnc_fragment_check_columns(ctx, arena, dataset, spec->ncolumns, spec->columns));
 	LNC_TRY(LNC_NEW(ctx, arena, &take, 1));
 	LNC_TRY(LNC_NEW(ctx, arena, &take->columns, spec->ncolumns));
-	take->arena = arena;
 	take->dataset = dataset;
 	take->by = spec->by;
 	take->ncolumns = spec->ncolumns;
 	take->system_columns = spec->system_columns & LNC_SYSTEM_ALL;
 	take->batch_rows = spec->batch_rows == 0 ? DEFAULT_BATCH_ROWS : spec->batch_rows;
+	take->batch_bytes = spec->batch_bytes == 0 ? LNC_SCAN_BATCH_BYTES : spec->batch_bytes;
 	take->next_rows = take->batch_rows < FIRST_BATCH_ROWS ? take->batch_rows : FIRST_BATCH_ROWS;
 	for (int32_t i = 0; i < spec->ncolumns; i++)
 	{
 		take->columns[i] = spec->columns[i];
 		take->has_blobs |= holds_blobs(&dataset->schema.fields[spec->columns[i]].type);
 	}
+	LNC_TRY(lnc_arena_create_child(ctx, arena, &take->arena));
 	LNC_TRY(lnc_arena_create_child(ctx, arena, &take->batch_arena));
+	lnc_arena_count(take->arena, &take->budget);
+	lnc_arena_count(take->batch_arena, &take->budget);
+	lnc_arena_limit(take->batch_arena);
 	for (int i = 0; i < OPEN_FRAGMENTS; i++)
 		take->open[i].index = -1;
 	*out = take;
@@ -315,15 +321,46 @@ read_rows(LncContext *ctx, LncTake *take, int64_t n, Place *places, LncBatch *ba
 
 /* ---- batches ---- */
 
-/* Fit the next batch to the memory that this one has taken. */
+/* The batch of the next keys, up to next_rows of them; *out NULL: none are left. */
+static LncCode
+read_batch(LncContext *ctx, LncTake *take, LncTaken **out)
+{
+	size_t left = take->nkeys - take->next_key;
+	int64_t most = left < (uint64_t)take->next_rows ? (int64_t)left : take->next_rows;
+	LncTaken *taken;
+	Place *places;
+	int64_t *which;
+	int64_t n;
+
+	*out = NULL;
+	LNC_TRY(LNC_NEW(ctx, take->batch_arena, &taken, 1));
+	LNC_TRY(LNC_NEW(ctx, take->batch_arena, &places, most));
+	LNC_TRY(LNC_NEW(ctx, take->batch_arena, &which, most));
+	taken->which = which;
+	taken->batch.ncolumns = take->ncolumns + __builtin_popcount(take->system_columns);
+	LNC_TRY(LNC_NEW(ctx, take->batch_arena, &taken->batch.columns, taken->batch.ncolumns));
+	LNC_TRY(locate_rows(ctx, take, places, which, &n));
+	if (n == 0)
+		return LNC_OK;
+	if (taken->batch.ncolumns > 0)
+		LNC_TRY(read_rows(ctx, take, n, places, &taken->batch));
+	taken->batch.length = n;
+	*out = taken;
+	return LNC_OK;
+}
+
+/* Fit the next batch to the memory that this one of n rows has taken: half of the bound is aimed at. */
 static void
 fit_rows(LncTake *take, int64_t n)
 {
-	size_t bytes = lnc_arena_footprint(take->batch_arena);
+	double bytes = (double)take->budget.limited_peak;
+	double aim = (double)take->batch_bytes / 2;
 
-	if (bytes > BATCH_BYTES)
-		take->next_rows = (int64_t)((double)n * ((double)BATCH_BYTES / (double)bytes));
-	else if (bytes < BATCH_BYTES / 4 && n == take->next_rows)
+	if (take->next_rows > 1 && take->budget.limited_peak > take->stats.batch_peak)
+		take->stats.batch_peak = take->budget.limited_peak;
+	if (bytes > aim)
+		take->next_rows = (int64_t)((double)n * (aim / bytes));
+	else if (bytes < aim / 4 && n == take->next_rows)
 		take->next_rows = n * 2;
 	if (take->next_rows > take->batch_rows)
 		take->next_rows = take->batch_rows;
@@ -331,44 +368,54 @@ fit_rows(LncTake *take, int64_t n)
 		take->next_rows = 1;
 }
 
+/* As read_batch, with ever fewer rows until they take no more memory than they may. */
+static LncCode
+fit_batch(LncContext *ctx, LncTake *take, LncTaken **out)
+{
+	size_t first = take->next_key;
+	uint64_t absent = take->stats.absent;
+
+	for (;;)
+	{
+		LncCode code;
+
+		LNC_TRY(lnc_check_interrupt(ctx));
+		lnc_arena_reset(take->batch_arena);
+		take->budget.refused = false;
+		take->budget.limited_peak = take->budget.limited;
+		take->budget.limit = take->next_rows > 1 ? take->batch_bytes : SIZE_MAX;
+		code = read_batch(ctx, take, out);
+		if (code == LNC_OK)
+			return LNC_OK;
+		/* A caller who asks again meets the same keys again. */
+		take->next_key = first;
+		take->stats.absent = absent;
+		if (!take->budget.refused)
+			return code;
+		if ((uint64_t)take->next_rows > take->nkeys - first)
+			take->next_rows = (int64_t)(take->nkeys - first);
+		take->next_rows = take->next_rows > 1 ? take->next_rows / 2 : 1;
+		take->stats.retries++;
+	}
+}
+
 LncCode
 lnc_take_next(LncContext *ctx, LncTake *take, const LncTaken **out)
 {
-	size_t left = take->nkeys - take->next_key;
-	int64_t most = left < (uint64_t)take->next_rows ? (int64_t)left : take->next_rows;
-	size_t first = take->next_key;
-	LncTakeStats before = take->stats;
-	LncTaken *taken;
-	Place *places;
-	int64_t *which;
-	int64_t n;
+	LncBudget *outer = ctx->budget;
+	LncTaken *taken = NULL;
 	LncCode code;
 
 	*out = NULL;
-	lnc_arena_reset(take->batch_arena);
-	LNC_TRY(lnc_check_interrupt(ctx));
-	LNC_TRY(LNC_NEW(ctx, take->batch_arena, &taken, 1));
-	LNC_TRY(LNC_NEW(ctx, take->batch_arena, &places, most));
-	LNC_TRY(LNC_NEW(ctx, take->batch_arena, &which, most));
-	taken->which = which;
-	taken->batch.ncolumns = take->ncolumns + __builtin_popcount(take->system_columns);
-	LNC_TRY(LNC_NEW(ctx, take->batch_arena, &taken->batch.columns, taken->batch.ncolumns));
-	code = locate_rows(ctx, take, places, which, &n);
-	if (code == LNC_OK && n > 0 && taken->batch.ncolumns > 0)
-		code = read_rows(ctx, take, n, places, &taken->batch);
-	if (code != LNC_OK)
-	{
-		/* A caller who asks again meets the same keys again. */
-		take->next_key = first;
-		take->stats.absent = before.absent;
-		return code;
-	}
-	if (n == 0)
+	ctx->budget = &take->budget;
+	code = fit_batch(ctx, take, &taken);
+	ctx->budget = outer;
+	LNC_TRY(code);
+	if (taken == NULL)
 		return LNC_OK;
-	taken->batch.length = n;
 	take->stats.batches++;
-	take->stats.rows += (uint64_t)n;
-	fit_rows(take, n);
+	take->stats.rows += (uint64_t)taken->batch.length;
+	fit_rows(take, taken->batch.length);
 	*out = taken;
 	return LNC_OK;
 }
@@ -377,4 +424,5 @@ void
 lnc_take_stats(const LncTake *take, LncTakeStats *out)
 {
 	*out = take->stats;
+	out->memory_peak = take->budget.peak;
 }

@@ -30,7 +30,8 @@ typedef struct LncTakeSpec
 	int32_t ncolumns;        /* 0: batches carry their length and system columns alone */
 	const int32_t *columns;  /* indexes of top-level fields of dataset->schema, any order, no duplicates */
 	uint32_t system_columns; /* set of LncSystemColumn, appended to the columns */
-	int64_t batch_rows;      /* upper bound of rows a batch; 0: 1024. Large rows make smaller batches */
+	int64_t batch_rows;      /* upper bound of rows a batch; 0: 1024 */
+	uint64_t batch_bytes;    /* bound of a batch's memory; 0: LNC_SCAN_BATCH_BYTES (scan.h) */
 } LncTakeSpec;
 
 /* Numbers for EXPLAIN ANALYZE, over all keys. */
@@ -40,6 +41,10 @@ typedef struct LncTakeStats
 	uint64_t batches;
 	uint64_t rows;
 	uint64_t absent; /* keys without a live row */
+
+	uint64_t retries; /* as in LncScanStats */
+	uint64_t batch_peak;
+	uint64_t memory_peak;
 } LncTakeStats;
 
 /* Some of the rows. */
@@ -59,7 +64,7 @@ extern LncCode lnc_take_start(LncContext *ctx, LncTake *take, size_t nkeys, cons
 /*
  * The next rows, in the order of the keys, or *out = NULL when there are no more. A key given twice gives its row twice. One
  * that has no live row gives none: its number is missing from which. The batch lives until the next call of next or
- * start. Where a column holds blobs a batch ends with the rows of its fragment.
+ * start. Where a column holds blobs a batch ends with the rows of its fragment. Memory is bounded as that of a scan.
  */
 extern LncCode lnc_take_next(LncContext *ctx, LncTake *take, const LncTaken **out) LNC_MUST_CHECK;
 

@@ -18,7 +18,9 @@
 #include "fixtures.h"
 #include "format/file.h"
 #include "proto/encodings21.pb-c.h"
+#include "scan/fragment.h"
 #include "scan/scan.h"
+#include "scan/take.h"
 
 #define KIB ((uint64_t)1024)
 #define MIB (KIB * 1024)
@@ -185,7 +187,47 @@ compare_bounded(const LncDataset *dataset, const char *label, const LncScanSpec 
 				 (unsigned long long)spec->batch_bytes);
 }
 
-/* Scan some columns in one batch and in bounded ones. Returns how often a bounded one was begun again. */
+/* Take rows of some columns within a bound, in an order of their own, and compare with those of whole. */
+static void
+compare_taken(const LncDataset *dataset, const char *label, const LncScanSpec *columns, const LncBatch *whole,
+			  LncTakeStats *stats)
+{
+	LncTakeSpec spec = {.ncolumns = columns->ncolumns,
+						.columns = columns->columns,
+						.batch_rows = columns->batch_rows,
+						.batch_bytes = columns->batch_bytes};
+	uint64_t keys[WIDTHS_ROWS];
+	const LncTaken *taken;
+	uint64_t n = 0;
+	LncTake *take;
+
+	/* 77 has no divisor in common with the number of rows: each comes once. */
+	for (uint64_t i = 0; i < WIDTHS_ROWS; i++)
+		keys[i] = i * 77 % WIDTHS_ROWS;
+	OK(lnc_take_open(&ctx, arena, dataset, &spec, &take));
+	OK(lnc_take_start(&ctx, take, WIDTHS_ROWS, keys));
+	for (;;)
+	{
+		OK(lnc_take_next(&ctx, take, &taken));
+		if (taken == NULL)
+			break;
+		for (int64_t row = 0; row < taken->batch.length; row++, n++)
+		{
+			assert_int_equal(taken->which[row], n);
+			for (int32_t i = 0; i < taken->batch.ncolumns; i++)
+				if (!same_value(&whole->columns[i], (int64_t)keys[n], &taken->batch.columns[i], row))
+					fail_msg("%s within %llu bytes: row %llu, taken, is another", label,
+							 (unsigned long long)spec.batch_bytes, (unsigned long long)keys[n]);
+		}
+	}
+	assert_int_equal(n, WIDTHS_ROWS);
+	lnc_take_stats(take, stats);
+	if (stats->batch_peak > spec.batch_bytes)
+		fail_msg("%s: a batch of a take took %llu bytes of %llu", label, (unsigned long long)stats->batch_peak,
+				 (unsigned long long)spec.batch_bytes);
+}
+
+/* Read some columns in one batch and in bounded ones. Returns how often a bounded one was begun again. */
 static uint64_t
 compare_cuts(const LncDataset *dataset, const char *label, int32_t ncolumns, const int32_t *columns)
 {
@@ -204,11 +246,15 @@ compare_cuts(const LncDataset *dataset, const char *label, int32_t ncolumns, con
 	assert_int_equal(of_whole.retries, 0);
 	for (size_t i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++)
 	{
+		LncTakeStats of_take;
 		LncScanStats stats;
 
 		spec.batch_bytes = bounds[i];
 		compare_bounded(dataset, label, &spec, whole, &stats);
 		assert_true(stats.batches == 1 || of_whole.batch_peak > bounds[i] / 2);
+		compare_taken(dataset, label, &spec, whole, &of_take);
+		/* Where a scan had to be cut, so had a take. */
+		assert_true(stats.batches < 10 || of_take.batches > 1);
 		retries += stats.retries;
 	}
 	return retries;
@@ -429,11 +475,49 @@ open_built(FileBuilder *builder, uint16_t minor, const char *logical, int32_t nf
 	builder_free(builder);
 }
 
+/* Take the wide rows of the built table, and small ones among them, from the last to the first. */
+static void
+take_built(const Built *built)
+{
+	int32_t column = 0;
+	LncTakeSpec spec = {.ncolumns = 1, .columns = &column, .batch_bytes = BUILT_BOUND};
+	uint64_t keys[200];
+	LncTakeStats stats;
+	const LncTaken *taken;
+	size_t n = 0;
+	LncTake *take;
+
+	for (uint64_t i = 0; i < 200; i++)
+		keys[i] = i == 0 ? 2500 : 1150 - i;
+	OK(lnc_take_open(&ctx, arena, &built->dataset, &spec, &take));
+	OK(lnc_take_start(&ctx, take, 200, keys));
+	for (;;)
+	{
+		OK(lnc_take_next(&ctx, take, &taken));
+		if (taken == NULL)
+			break;
+		for (int64_t i = 0; i < taken->batch.length; i++, n++)
+		{
+			const LncColumn *values = &taken->batch.columns[0];
+			size_t length = (size_t)(values->offsets[i + 1] - values->offsets[i]);
+
+			assert_int_equal(length, built_width(keys[n]));
+			assert_true(length == 0 || values->data[values->offsets[i]] == (uint8_t)built_letter(keys[n]));
+		}
+	}
+	assert_int_equal(n, 200);
+	lnc_take_stats(take, &stats);
+	assert_true(stats.retries > 0);
+	assert_in_range(stats.batch_peak, 1, BUILT_BOUND);
+	/* The widest row comes alone: as read, as stored and as decoded. */
+	assert_true(stats.memory_peak <= 3 * 6 * MIB + MIB);
+}
+
 /* The documented bound: the batch, windows over the buffers of open pages and one that is replaced, what pages keep. */
 static uint64_t
 documented_bound(uint64_t batch, uint64_t nreaders, uint64_t buffers, uint64_t kept)
 {
-	uint64_t window = LNC_SCAN_READ_AHEAD / nreaders;
+	uint64_t window = LNC_FRAGMENT_READ_AHEAD / nreaders;
 
 	if (window > LNC_READ_AHEAD_MOST)
 		window = LNC_READ_AHEAD_MOST;
@@ -490,6 +574,7 @@ scan_built(uint16_t minor)
 	/* Small rows are not read one by one, and no byte is read more than a few times. */
 	assert_in_range(stats.batches, 30, 150);
 	assert_true(after.bytes_read - before.bytes_read < 2 * 56 * MIB);
+	take_built(&built);
 }
 
 static void
