@@ -43,6 +43,7 @@ REGRESS += versions
 REGRESS += transactions
 REGRESS += refs
 REGRESS += batch
+REGRESS += revisions
 REGRESS += api_keys
 REGRESS += security
 REGRESS += grants

@@ -60,6 +60,24 @@ COMMENT ON COLUMN lance.version_entry.staged_key IS 'what the client staged, by 
 COMMENT ON COLUMN lance.version_entry.adopted IS 'written past the catalog; committed_at is the file''s time';
 COMMENT ON COLUMN lance.version_entry.deleted IS 'deleted, the manifest waits in the cleanup queue';
 
+CREATE TABLE lance.transaction_entry (
+	table_id bigint NOT NULL REFERENCES lance.table_entry (table_id) ON DELETE CASCADE,
+	transaction_id text COLLATE "C" NOT NULL,
+	branch text COLLATE "C" NOT NULL,
+	version bigint NOT NULL CHECK (version > 0),
+	read_version bigint NOT NULL,
+	operation text,
+	tag text,
+	properties jsonb NOT NULL DEFAULT '{}' CHECK (pg_catalog.jsonb_typeof(properties) = 'object'),
+	PRIMARY KEY (table_id, transaction_id)
+);
+CREATE INDEX ON lance.transaction_entry (table_id, branch, version);
+COMMENT ON TABLE lance.transaction_entry IS 'transactions that were made here, and those of other writers that were given properties';
+COMMENT ON COLUMN lance.transaction_entry.branch IS 'name of the branch; empty for main';
+COMMENT ON COLUMN lance.transaction_entry.version IS 'the version that it made';
+COMMENT ON COLUMN lance.transaction_entry.read_version IS 'the version that it was made from';
+COMMENT ON COLUMN lance.transaction_entry.operation IS 'as the format names it; null: not known';
+
 CREATE SEQUENCE lance.api_key_id;
 COMMENT ON SEQUENCE lance.api_key_id IS 'identifiers of API keys';
 
@@ -105,6 +123,7 @@ SELECT pg_catalog.pg_extension_config_dump('lance.catalog_entry', 'WHERE entry_i
 SELECT pg_catalog.pg_extension_config_dump('lance.catalog_entry_id', '');
 SELECT pg_catalog.pg_extension_config_dump('lance.table_entry', '');
 SELECT pg_catalog.pg_extension_config_dump('lance.version_entry', '');
+SELECT pg_catalog.pg_extension_config_dump('lance.transaction_entry', '');
 SELECT pg_catalog.pg_extension_config_dump('lance.api_key',
 	'WHERE role_id::pg_catalog.oid IN (SELECT oid FROM pg_catalog.pg_roles)');
 SELECT pg_catalog.pg_extension_config_dump('lance.api_key_id', '');
@@ -154,6 +173,12 @@ CREATE VIEW lance.table_versions AS
 	WHERE NOT v.deleted;
 COMMENT ON VIEW lance.table_versions IS 'versions on record; lance_list_table_versions also looks into the store';
 
+CREATE VIEW lance.transactions AS
+	SELECT t.namespace, t.table_name, x.transaction_id, NULLIF(x.branch, '') AS branch, x.version, x.read_version,
+		x.operation, x.tag, x.properties, x.table_id
+	FROM lance.transaction_entry x JOIN lance.tables t ON t.table_id = x.table_id;
+COMMENT ON VIEW lance.transactions IS 'transactions on record; lance_describe_transaction also looks into the store';
+
 CREATE VIEW lance.cleanup_queue AS
 	SELECT i.item_id, i.kind, i.location, i.object_key, i.branch, i.server_name, i.queued_at, i.attempts,
 		i.due_at, i.last_error
@@ -162,4 +187,4 @@ COMMENT ON VIEW lance.cleanup_queue IS 'files that committed transactions left t
 
 -- Who may use the schema may read these; USAGE on the schema is for the administrator to grant. The hashes of keys
 -- are in no view.
-GRANT SELECT ON lance.namespaces, lance.tables, lance.table_versions TO PUBLIC;
+GRANT SELECT ON lance.namespaces, lance.tables, lance.table_versions, lance.transactions TO PUBLIC;

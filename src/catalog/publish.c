@@ -21,6 +21,7 @@
 typedef enum Progress
 {
 	PROGRESS_NOTHING,
+	PROGRESS_FILES,  /* its files may be in the store */
 	PROGRESS_INTENT, /* its intent may be in the store */
 	PROGRESS_NAME    /* its final name may be in the store */
 } Progress;
@@ -156,6 +157,7 @@ publish_together(void)
 
 		LancePending *p = &entry->public;
 
+		entry->progress = PROGRESS_FILES;
 		put_files(p);
 		entry->progress = PROGRESS_INTENT;
 		lance_intent_write(p->lib, p->store, p->intent_key, p->body);
@@ -198,9 +200,18 @@ withdraw(void)
 		if (entry->progress == PROGRESS_NOTHING)
 			continue;
 		lance_library_limit(p->lib, AFTERWORK_MS);
-		if (lance_intent_withdraw(p->lib, p->store, p->intent_key,
+		if (entry->progress >= PROGRESS_INTENT &&
+			lance_intent_withdraw(p->lib, p->store, p->intent_key,
 								  entry->progress == PROGRESS_NAME ? p->final_key : NULL, p->body) != LNC_OK)
 			break;
+
+		/* No manifest names them now. One that stays behind is what the clients' own cleanup takes away. */
+		for (int i = 0; i < p->nfiles; i++)
+		{
+			LncCode ignored = lnc_store_delete(&p->lib->ctx, p->store, p->files[i].key);
+
+			(void)ignored;
+		}
 	}
 }
 

@@ -11,6 +11,7 @@
 #include "dataset/manifest.h"
 #include "dataset/manifest_writer.h"
 #include "dataset/revision_internal.h"
+#include "dataset/versions.h"
 #include "proto/pack.h"
 #include "proto/unpack.h"
 
@@ -76,13 +77,21 @@ static LncCode
 read_writable(LncContext *ctx, LncArena *arena, LncStore *store, const char *key, const LncSlice *file,
 			  Lance__Table__Manifest **manifest, LncSchema *schema, LncIndexSection *indices)
 {
+	const char *name = strrchr(key, '/');
+	uint64_t version;
+	LncNaming naming;
 	LncCode code;
 
+	if (name == NULL || !lnc_versions_parse_name(name + 1, &version, &naming))
+		return lnc_fail(ctx, LNC_INVALID, "\"%s\" is not the name of a manifest", key);
 	if (file != NULL)
 		LNC_TRY(lnc_manifest_parse(ctx, arena, key, *file, manifest));
 	else
 		LNC_TRY(lnc_manifest_read(ctx, arena, store, key, manifest));
 	code = check_writable(ctx, *manifest);
+	if (code == LNC_OK && (*manifest)->version != version)
+		code = lnc_fail(ctx, LNC_CORRUPT, "manifest says version %" PRIu64 " where its name says %" PRIu64,
+						(*manifest)->version, version);
 	if (code == LNC_OK)
 		code = lnc_schema_build(ctx, arena, (*manifest)->n_fields, (*manifest)->fields, schema);
 	if (code == LNC_OK)

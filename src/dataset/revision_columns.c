@@ -150,6 +150,8 @@ check_droppable(LncContext *ctx, const LncRevision *revision, const char *text, 
 				break;
 			case LNC_TYPE_LIST:
 			case LNC_TYPE_LARGE_LIST:
+				if (i == path->depth - 2)
+					return refuse_part(ctx, text, "The items of a list go with the list.");
 				LNC_TRY(stored_before_22(ctx, revision, path->fields[0], &old));
 				if (old)
 					return refuse_part(ctx, text, "It is part of a list in data files of a version before 2.2.");

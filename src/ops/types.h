@@ -48,6 +48,14 @@ typedef struct LanceNameList
 	char **names;
 } LanceNameList;
 
+/* A list of texts that a request gives. */
+typedef struct LanceTexts
+{
+	bool given;
+	int count;
+	char **items;
+} LanceTexts;
+
 /* Half-open: start <= version < end. */
 typedef struct LanceVersionRange
 {
@@ -112,5 +120,89 @@ typedef struct LanceBranchList
 	int count;
 	LanceBranchInfo *items;
 } LanceBranchList;
+
+/* How a column is to change; members that are not given leave it as it is. */
+typedef struct LanceColumnChange
+{
+	char *path; /* required */
+	char *rename;
+	LanceOptionalBool nullable;
+	bool has_data_type;
+	bool has_virtual_column;
+} LanceColumnChange;
+
+typedef struct LanceColumnChanges
+{
+	bool given;
+	int count;
+	LanceColumnChange *items;
+} LanceColumnChanges;
+
+/* How a field's metadata is to change. A value may be NULL here: the key goes. */
+typedef struct LanceFieldMetadata
+{
+	char *path; /* required */
+	LanceProperties metadata;
+	LanceOptionalBool replace;
+} LanceFieldMetadata;
+
+typedef struct LanceFieldMetadataList
+{
+	bool given;
+	int count;
+	LanceFieldMetadata *items;
+} LanceFieldMetadataList;
+
+typedef enum LanceActionKind
+{
+	LANCE_ACTION_SET_STATUS,
+	LANCE_ACTION_SET_PROPERTY,
+	LANCE_ACTION_UNSET_PROPERTY
+} LanceActionKind;
+
+/* One change of a transaction's description. */
+typedef struct LanceAction
+{
+	LanceActionKind kind;
+	char *status; /* of SET_STATUS */
+	char *key;    /* of the others */
+	char *value;  /* of SET_PROPERTY */
+	char *mode;
+} LanceAction;
+
+typedef struct LanceActions
+{
+	bool given;
+	int count;
+	LanceAction *items;
+} LanceActions;
+
+/* Maps by name. */
+typedef struct LanceNamedProperties
+{
+	char *name;
+	LanceProperties properties;
+} LanceNamedProperties;
+
+typedef struct LanceNamedPropertiesList
+{
+	bool given;
+	int count;
+	LanceNamedProperties *items;
+} LanceNamedPropertiesList;
+
+/* How a table's rows spread over its fragments. */
+typedef struct LanceFragmentStats
+{
+	LanceOptionalInt num_fragments;
+	LanceOptionalInt num_small_fragments;
+	LanceOptionalInt min; /* rows of a fragment, here and below */
+	LanceOptionalInt max;
+	LanceOptionalInt mean;
+	LanceOptionalInt p25;
+	LanceOptionalInt p50;
+	LanceOptionalInt p75;
+	LanceOptionalInt p99;
+} LanceFragmentStats;
 
 #endif

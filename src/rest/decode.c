@@ -7,6 +7,7 @@
 #include <limits.h>
 
 #include "base/json.h"
+#include "ops/changes_json.h"
 #include "pg/report.h"
 #include "rest/codec.h"
 
@@ -53,6 +54,17 @@ json_id(LanceLibrary *library, const LncJson *value, const char *what, LanceId *
 	id->parts = palloc(sizeof(char *) * Max(lnc_json_count(value), 1));
 	LNC_JSON_EACH(part, value)
 	id->parts[id->nparts++] = json_text(library, part, psprintf("element of %s", what));
+}
+
+static void
+json_texts(LanceLibrary *library, const LncJson *value, const char *what, LanceTexts *texts)
+{
+	if (lnc_json_kind(value) != LNC_JSON_ARRAY)
+		wrong_kind(what, value, "a list of strings");
+	texts->given = true;
+	texts->items = palloc(sizeof(char *) * Max(lnc_json_count(value), 1));
+	LNC_JSON_EACH(text, value)
+	texts->items[texts->count++] = json_text(library, text, psprintf("element of %s", what));
 }
 
 static void
@@ -182,6 +194,18 @@ decode_json(LanceLibrary *library, const LanceField *field, const LncJson *value
 		case LANCE_FIELD_OBJECT:
 			*MEMBER(object, field, void *) = json_object(library, field->message, value, what);
 			return;
+		case LANCE_FIELD_TEXTS:
+			json_texts(library, value, what, MEMBER(object, field, LanceTexts));
+			return;
+		case LANCE_FIELD_ALTERATIONS:
+			lance_json_column_changes(library, value, what, MEMBER(object, field, LanceColumnChanges));
+			return;
+		case LANCE_FIELD_FIELD_METADATA:
+			lance_json_field_metadata(library, value, what, MEMBER(object, field, LanceFieldMetadataList));
+			return;
+		case LANCE_FIELD_ACTIONS:
+			lance_json_actions(library, value, what, MEMBER(object, field, LanceActions));
+			return;
 		default:
 			elog(ERROR, "field \"%s\" cannot stand in a request body", field->name);
 	}
@@ -294,6 +318,8 @@ lance_rest_decode(const LanceRestRequest *request, LanceLibrary *library)
 			decode_query(field, parameter, object);
 		if (field->sources & LANCE_FROM_PATH)
 			decode_path(request, field, object);
+		if (field->kind == LANCE_FIELD_WHOLE_MAP && body != NULL)
+			json_properties(library, body, "the request body", MEMBER(object, field, LanceProperties));
 		if (field->kind == LANCE_FIELD_DELIMITER)
 			*MEMBER(object, field, char *) = request->delimiter;
 	}

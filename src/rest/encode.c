@@ -45,6 +45,13 @@ put_texts(LncJsonWriter *w, const char *name, char **texts, int count)
 }
 
 static void
+put_pairs(LncJsonWriter *w, const LanceProperties *properties)
+{
+	for (int i = 0; i < properties->count; i++)
+		lnc_jw_put_string(w, text_out(properties->items[i].key), text_out(properties->items[i].value));
+}
+
+static void
 put_properties(LncJsonWriter *w, const char *name, const LanceProperties *properties)
 {
 	lnc_jw_key(w, name);
@@ -54,8 +61,7 @@ put_properties(LncJsonWriter *w, const char *name, const LanceProperties *proper
 		return;
 	}
 	lnc_jw_begin_object(w);
-	for (int i = 0; i < properties->count; i++)
-		lnc_jw_put_string(w, text_out(properties->items[i].key), text_out(properties->items[i].value));
+	put_pairs(w, properties);
 	lnc_jw_end_object(w);
 }
 
@@ -150,6 +156,38 @@ put_list(LncJsonWriter *w, const LanceField *field, const LanceObjectList *list)
 }
 
 static void
+put_maps(LncJsonWriter *w, const char *name, const LanceNamedPropertiesList *maps)
+{
+	if (!maps->given)
+		return;
+	lnc_jw_key(w, name);
+	lnc_jw_begin_object(w);
+	for (int i = 0; i < maps->count; i++)
+		put_properties(w, text_out(maps->items[i].name), &maps->items[i].properties);
+	lnc_jw_end_object(w);
+}
+
+static void
+put_fragment_stats(LncJsonWriter *w, const char *name, const LanceFragmentStats *stats)
+{
+	lnc_jw_key(w, name);
+	lnc_jw_begin_object(w);
+	put_int(w, "num_fragments", &stats->num_fragments);
+	put_int(w, "num_small_fragments", &stats->num_small_fragments);
+	lnc_jw_key(w, "lengths");
+	lnc_jw_begin_object(w);
+	put_int(w, "min", &stats->min);
+	put_int(w, "max", &stats->max);
+	put_int(w, "mean", &stats->mean);
+	put_int(w, "p25", &stats->p25);
+	put_int(w, "p50", &stats->p50);
+	put_int(w, "p75", &stats->p75);
+	put_int(w, "p99", &stats->p99);
+	lnc_jw_end_object(w);
+	lnc_jw_end_object(w);
+}
+
+static void
 put_field(LncJsonWriter *w, const LanceField *field, const void *response)
 {
 	const LanceId *id;
@@ -217,6 +255,15 @@ put_field(LncJsonWriter *w, const LanceField *field, const void *response)
 			return;
 		case LANCE_FIELD_BRANCHES:
 			put_branches(w, field->name, MEMBER(response, field, LanceBranchList));
+			return;
+		case LANCE_FIELD_WHOLE_MAP:
+			put_pairs(w, MEMBER(response, field, LanceProperties));
+			return;
+		case LANCE_FIELD_MAPS:
+			put_maps(w, field->name, MEMBER(response, field, LanceNamedPropertiesList));
+			return;
+		case LANCE_FIELD_FRAGMENT_STATS:
+			put_fragment_stats(w, field->name, MEMBER(response, field, LanceFragmentStats));
 			return;
 		default:
 			elog(ERROR, "field \"%s\" cannot stand in a response", field->name);

@@ -7,7 +7,10 @@
 #include "ops/batch.h"
 #include "ops/namespace.h"
 #include "ops/ref.h"
+#include "ops/revision.h"
+#include "ops/stats.h"
 #include "ops/table.h"
+#include "ops/transaction.h"
 #include "ops/version.h"
 #include "rest/fields.h"
 
@@ -47,7 +50,8 @@ StaticAssertDecl(sizeof(LanceNamespaceExistsRequest) == sizeof(LanceId) &&
 					 sizeof(LanceDescribeNamespaceRequest) == sizeof(LanceId) &&
 					 sizeof(LanceTableExistsRequest) == sizeof(LanceId) &&
 					 sizeof(LanceDeregisterTableRequest) == sizeof(LanceId) &&
-					 sizeof(LanceDropTableRequest) == sizeof(LanceId),
+					 sizeof(LanceDropTableRequest) == sizeof(LanceId) &&
+					 sizeof(LanceDescribeTransactionRequest) == sizeof(LanceId),
 				 "requests that are only an id have one layout");
 
 #define STRUCT LanceTableExistsRequest
@@ -267,6 +271,75 @@ static const LanceField delete_table_branch_request_fields[] = {
 REQUEST(delete_table_branch);
 #undef STRUCT
 
+#define STRUCT LanceRestoreTableRequest
+static const LanceField restore_table_request_fields[] = {
+	FIELD(id, ID, PATH),
+	FIELD(version, INT, BODY),
+	FIELD(branch, TEXT, BODY),
+	END_OF_FIELDS,
+};
+REQUEST(restore_table);
+#undef STRUCT
+
+/* The body is the map itself, so that the branch has to stand in the query. */
+#define STRUCT LanceUpdateTableSchemaMetadataRequest
+static const LanceField update_table_schema_metadata_request_fields[] = {
+	FIELD(id, ID, LANCE_FROM_PATH),
+	FIELD(branch, TEXT, LANCE_FROM_QUERY),
+	FIELD(metadata, WHOLE_MAP, NOWHERE),
+	END_OF_FIELDS,
+};
+REQUEST(update_table_schema_metadata);
+#undef STRUCT
+
+#define STRUCT LanceUpdateFieldMetadataRequest
+static const LanceField update_field_metadata_request_fields[] = {
+	FIELD(id, ID, PATH),
+	FIELD(branch, TEXT, BODY),
+	FIELD(updates, FIELD_METADATA, BODY),
+	END_OF_FIELDS,
+};
+REQUEST(update_field_metadata);
+#undef STRUCT
+
+#define STRUCT LanceAlterTableDropColumnsRequest
+static const LanceField alter_table_drop_columns_request_fields[] = {
+	FIELD(id, ID, PATH),
+	FIELD(branch, TEXT, BODY),
+	FIELD(columns, TEXTS, BODY),
+	END_OF_FIELDS,
+};
+REQUEST(alter_table_drop_columns);
+#undef STRUCT
+
+#define STRUCT LanceAlterTableAlterColumnsRequest
+static const LanceField alter_table_alter_columns_request_fields[] = {
+	FIELD(id, ID, PATH),
+	FIELD(branch, TEXT, BODY),
+	FIELD(alterations, ALTERATIONS, BODY),
+	END_OF_FIELDS,
+};
+REQUEST(alter_table_alter_columns);
+#undef STRUCT
+
+#define STRUCT LanceGetTableStatsRequest
+static const LanceField get_table_stats_request_fields[] = {
+	FIELD(id, ID, PATH),
+	FIELD(branch, TEXT, QUERY),
+	END_OF_FIELDS,
+};
+REQUEST(get_table_stats);
+#undef STRUCT
+
+#define STRUCT LanceAlterTransactionRequest
+static const LanceField alter_transaction_request_fields[] = {
+	FIELD(id, ID, PATH),
+	FIELD(actions, ACTIONS, BODY),
+	END_OF_FIELDS,
+};
+REQUEST(alter_transaction);
+#undef STRUCT
+
 /* ---- responses */
 
 /* Create, describe and drop of a namespace answer alike. */
@@ -449,4 +522,63 @@ static const LanceField list_table_branches_response_fields[] = {
 	END_OF_FIELDS,
 };
 RESPONSE(list_table_branches);
+#undef STRUCT
+
+#define STRUCT LanceRestoreTableResponse
+static const LanceField restore_table_response_fields[] = {
+	OUT(transaction_id, TEXT),
+	END_OF_FIELDS,
+};
+RESPONSE(restore_table);
+#undef STRUCT
+
+#define STRUCT LanceUpdateTableSchemaMetadataResponse
+static const LanceField update_table_schema_metadata_response_fields[] = {
+	OUT(metadata, WHOLE_MAP),
+	END_OF_FIELDS,
+};
+RESPONSE(update_table_schema_metadata);
+#undef STRUCT
+
+#define STRUCT LanceUpdateFieldMetadataResponse
+static const LanceField update_field_metadata_response_fields[] = {
+	OUT(version, INT),
+	OUT(fields, MAPS),
+	END_OF_FIELDS,
+};
+RESPONSE(update_field_metadata);
+#undef STRUCT
+
+#define STRUCT LanceAlterTableDropColumnsResponse
+static const LanceField alter_table_drop_columns_response_fields[] = {
+	OUT(transaction_id, TEXT),
+	OUT(version, INT),
+	END_OF_FIELDS,
+};
+RESPONSE(alter_table_drop_columns);
+#undef STRUCT
+
+#define STRUCT LanceAlterTableAlterColumnsResponse
+static const LanceField alter_table_alter_columns_response_fields[] = {
+	OUT(version, INT),
+	END_OF_FIELDS,
+};
+RESPONSE(alter_table_alter_columns);
+#undef STRUCT
+
+#define STRUCT LanceGetTableStatsResponse
+static const LanceField get_table_stats_response_fields[] = {
+	OUT(total_bytes, INT), OUT(num_rows, INT), OUT(num_indices, INT), OUT(fragment_stats, FRAGMENT_STATS),
+	END_OF_FIELDS,
+};
+RESPONSE(get_table_stats);
+#undef STRUCT
+
+#define STRUCT LanceTransactionResponse
+static const LanceField transaction_response_fields[] = {
+	OUT(status, TEXT),
+	OUT(properties, PROPERTIES),
+	END_OF_FIELDS,
+};
+RESPONSE(transaction);
 #undef STRUCT

@@ -50,4 +50,20 @@ extern const LanceMessage lance_message_get_table_tag_version_response;
 extern const LanceMessage lance_message_list_table_tags_response;
 extern const LanceMessage lance_message_list_table_branches_response;
 
+extern const LanceMessage lance_message_restore_table_request;
+extern const LanceMessage lance_message_update_table_schema_metadata_request;
+extern const LanceMessage lance_message_update_field_metadata_request;
+extern const LanceMessage lance_message_alter_table_drop_columns_request;
+extern const LanceMessage lance_message_alter_table_alter_columns_request;
+extern const LanceMessage lance_message_get_table_stats_request;
+extern const LanceMessage lance_message_restore_table_response;
+extern const LanceMessage lance_message_update_table_schema_metadata_response;
+extern const LanceMessage lance_message_update_field_metadata_response;
+extern const LanceMessage lance_message_alter_table_drop_columns_response;
+extern const LanceMessage lance_message_alter_table_alter_columns_response;
+extern const LanceMessage lance_message_get_table_stats_response;
+
+extern const LanceMessage lance_message_alter_transaction_request;
+extern const LanceMessage lance_message_transaction_response; /* describe, alter */
+
 #endif

@@ -9,7 +9,10 @@
 #include "ops/batch.h"
 #include "ops/namespace.h"
 #include "ops/ref.h"
+#include "ops/revision.h"
+#include "ops/stats.h"
 #include "ops/table.h"
+#include "ops/transaction.h"
 #include "ops/version.h"
 #include "rest/fields.h"
 #include "rest/request.h"
@@ -49,6 +52,14 @@ RUN(describe_table_version, LanceDescribeTableVersionRequest, LanceDescribeTable
 RUN(delete_table_versions, LanceDeleteTableVersionsRequest, LanceDeleteTableVersionsResponse)
 RUN(create_table_versions, LanceBatchCreateTableVersionsRequest, LanceBatchCreateTableVersionsResponse)
 RUN(commit_tables, LanceBatchCommitTablesRequest, LanceBatchCommitTablesResponse)
+RUN(restore_table, LanceRestoreTableRequest, LanceRestoreTableResponse)
+RUN(update_table_schema_metadata, LanceUpdateTableSchemaMetadataRequest, LanceUpdateTableSchemaMetadataResponse)
+RUN(update_field_metadata, LanceUpdateFieldMetadataRequest, LanceUpdateFieldMetadataResponse)
+RUN(alter_table_drop_columns, LanceAlterTableDropColumnsRequest, LanceAlterTableDropColumnsResponse)
+RUN(alter_table_alter_columns, LanceAlterTableAlterColumnsRequest, LanceAlterTableAlterColumnsResponse)
+RUN(get_table_stats, LanceGetTableStatsRequest, LanceGetTableStatsResponse)
+RUN(describe_transaction, LanceDescribeTransactionRequest, LanceTransactionResponse)
+RUN(alter_transaction, LanceAlterTransactionRequest, LanceTransactionResponse)
 
 RUN(list_table_tags, LanceListTableRefsRequest, LanceListTableTagsResponse)
 RUN(get_table_tag_version, LanceGetTableTagVersionRequest, LanceGetTableTagVersionResponse)
@@ -136,16 +147,23 @@ const LanceRoute lance_rest_routes[] = {
 	REFUSED("CountTableRows", "GET, POST", "/v1/table/{id}/count_rows", JSON),
 	REFUSED("ExplainTableQueryPlan", "POST", "/v1/table/{id}/explain_plan", JSON),
 	REFUSED("AnalyzeTableQueryPlan", "POST", "/v1/table/{id}/analyze_plan", JSON),
-	REFUSED("RestoreTable", "POST", "/v1/table/{id}/restore", JSON),
-	REFUSED("GetTableStats", "GET, POST", "/v1/table/{id}/stats", JSON),
+	SERVED("RestoreTable", "POST", "/v1/table/{id}/restore", JSON, restore_table, restore_table_request,
+		   ANSWER(restore_table_response), ONCE),
+	SERVED("GetTableStats", "GET, POST", "/v1/table/{id}/stats", JSON, get_table_stats, get_table_stats_request,
+		   ANSWER(get_table_stats_response), REPEATABLE),
 
 	/* columns and metadata */
 	REFUSED("AlterTableAddColumns", "POST", "/v1/table/{id}/add_columns", JSON),
-	REFUSED("AlterTableAlterColumns", "POST", "/v1/table/{id}/alter_columns", JSON),
-	REFUSED("AlterTableDropColumns", "POST", "/v1/table/{id}/drop_columns", JSON),
+	SERVED("AlterTableAlterColumns", "POST", "/v1/table/{id}/alter_columns", JSON, alter_table_alter_columns,
+		   alter_table_alter_columns_request, ANSWER(alter_table_alter_columns_response), ONCE),
+	SERVED("AlterTableDropColumns", "POST", "/v1/table/{id}/drop_columns", JSON, alter_table_drop_columns,
+		   alter_table_drop_columns_request, ANSWER(alter_table_drop_columns_response), ONCE),
 	REFUSED("AlterTableBackfillColumns", "POST", "/v1/table/{id}/backfill_column", JSON),
-	REFUSED("UpdateFieldMetadata", "POST", "/v1/table/{id}/update_field_metadata", JSON),
-	REFUSED("UpdateTableSchemaMetadata", "POST", "/v1/table/{id}/schema_metadata/update", JSON),
+	SERVED("UpdateFieldMetadata", "POST", "/v1/table/{id}/update_field_metadata", JSON, update_field_metadata,
+		   update_field_metadata_request, ANSWER(update_field_metadata_response), ONCE),
+	SERVED("UpdateTableSchemaMetadata", "POST", "/v1/table/{id}/schema_metadata/update", JSON,
+		   update_table_schema_metadata, update_table_schema_metadata_request,
+		   ANSWER(update_table_schema_metadata_response), ONCE),
 
 	/* indexes */
 	REFUSED("CreateTableIndex", "POST", "/v1/table/{id}/create_index", JSON),
@@ -175,8 +193,10 @@ const LanceRoute lance_rest_routes[] = {
 	/* materialized views, transactions */
 	REFUSED("CreateMaterializedView", "POST", "/v1/materialized_view/{id}/create", JSON),
 	REFUSED("RefreshMaterializedView", "POST", "/v1/materialized_view/{id}/refresh", JSON),
-	REFUSED("DescribeTransaction", "POST", "/v1/transaction/{id}/describe", JSON),
-	REFUSED("AlterTransaction", "POST", "/v1/transaction/{id}/alter", JSON),
+	SERVED("DescribeTransaction", "POST", "/v1/transaction/{id}/describe", JSON, describe_transaction, id_request,
+		   ANSWER(transaction_response), REPEATABLE),
+	SERVED("AlterTransaction", "POST", "/v1/transaction/{id}/alter", JSON, alter_transaction,
+		   alter_transaction_request, ANSWER(transaction_response), REPEATABLE),
 	{0},
 };
 

@@ -13,23 +13,30 @@ struct LanceRestRequest;
 /* How a member is read and printed; the C type it stands for in the struct. */
 typedef enum LanceFieldKind
 {
-	LANCE_FIELD_ID,         /* LanceId: list of texts */
-	LANCE_FIELD_TEXT,       /* char * */
-	LANCE_FIELD_INT,        /* LanceOptionalInt, 64 bits */
-	LANCE_FIELD_LIMIT,      /* LanceOptionalInt, 32 bits */
-	LANCE_FIELD_BOOL,       /* LanceOptionalBool */
-	LANCE_FIELD_PROPERTIES, /* LanceProperties: object of texts */
-	LANCE_FIELD_RANGES,     /* LanceVersionRanges: list of {start_version, end_version} */
-	LANCE_FIELD_DELIMITER,  /* char *: the request's delimiter; requests only, in neither query nor body */
-	LANCE_FIELD_NAMES,      /* LanceNameList; responses only, as are the ones below but for lists and objects */
-	LANCE_FIELD_VERSION,    /* LanceVersionInfo */
-	LANCE_FIELD_VERSIONS,   /* LanceVersionList */
-	LANCE_FIELD_JSON,       /* char *: an object that is JSON already */
-	LANCE_FIELD_LIST,       /* {bool given; int count; T *items}: list of objects, each a message */
-	LANCE_FIELD_OBJECT,     /* T *: an object that is a message; NULL: not given */
-	LANCE_FIELD_STATS,      /* two LanceOptionalInt: deleted rows, fragments */
-	LANCE_FIELD_TAGS,       /* LanceTagList: object of objects */
-	LANCE_FIELD_BRANCHES    /* LanceBranchList: the same */
+	LANCE_FIELD_ID,             /* LanceId: list of texts */
+	LANCE_FIELD_TEXT,           /* char * */
+	LANCE_FIELD_INT,            /* LanceOptionalInt, 64 bits */
+	LANCE_FIELD_LIMIT,          /* LanceOptionalInt, 32 bits */
+	LANCE_FIELD_BOOL,           /* LanceOptionalBool */
+	LANCE_FIELD_PROPERTIES,     /* LanceProperties: object of texts */
+	LANCE_FIELD_RANGES,         /* LanceVersionRanges: list of {start_version, end_version} */
+	LANCE_FIELD_TEXTS,          /* LanceTexts: list of texts */
+	LANCE_FIELD_ALTERATIONS,    /* LanceColumnChanges: list of objects; so are the next two (ops/changes_json.h) */
+	LANCE_FIELD_FIELD_METADATA, /* LanceFieldMetadataList */
+	LANCE_FIELD_ACTIONS,        /* LanceActions */
+	LANCE_FIELD_WHOLE_MAP,      /* LanceProperties: the whole body is the map, of requests and responses */
+	LANCE_FIELD_DELIMITER,      /* char *: the request's delimiter; requests only, in neither query nor body */
+	LANCE_FIELD_NAMES,          /* LanceNameList; responses only, as are the ones below but for lists and objects */
+	LANCE_FIELD_VERSION,        /* LanceVersionInfo */
+	LANCE_FIELD_VERSIONS,       /* LanceVersionList */
+	LANCE_FIELD_JSON,           /* char *: an object that is JSON already */
+	LANCE_FIELD_LIST,           /* {bool given; int count; T *items}: list of objects, each a message */
+	LANCE_FIELD_OBJECT,         /* T *: an object that is a message; NULL: not given */
+	LANCE_FIELD_STATS,          /* two LanceOptionalInt: deleted rows, fragments */
+	LANCE_FIELD_TAGS,           /* LanceTagList: object of objects */
+	LANCE_FIELD_BRANCHES,       /* LanceBranchList: the same */
+	LANCE_FIELD_MAPS,           /* LanceNamedPropertiesList: object of maps */
+	LANCE_FIELD_FRAGMENT_STATS  /* LanceFragmentStats */
 } LanceFieldKind;
 
 /* Where a request's member may come from. The route's id wins over nothing, the query over the body. */

@@ -14,6 +14,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
+#include "utils/jsonb.h"
 #include "utils/timestamp.h"
 
 #define UNIX_TO_PG_USECS ((int64)(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * USECS_PER_DAY)
@@ -121,6 +122,43 @@ lance_arg_properties(FunctionCallInfo fcinfo, int n, const char *what)
 	return properties;
 }
 
+LanceTexts
+lance_arg_texts(FunctionCallInfo fcinfo, int n, const char *what)
+{
+	LanceTexts texts = {0};
+	ArrayType *array;
+	Datum *elements;
+	bool *nulls;
+
+	if (PG_ARGISNULL(n))
+		return texts;
+	array = PG_GETARG_ARRAYTYPE_P(n);
+	if (ARR_NDIM(array) > 1)
+		ereport(ERROR,
+				(lance_errcode(LANCE_INVALID_INPUT), errmsg("\"%s\" must be a one-dimensional array", what)));
+	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &elements, &nulls, &texts.count);
+	texts.given = true;
+	texts.items = palloc((texts.count + 1) * sizeof(char *));
+	for (int i = 0; i < texts.count; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("an element of \"%s\" is null", what)));
+		texts.items[i] = TextDatumGetCString(elements[i]);
+	}
+	return texts;
+}
+
+char *
+lance_arg_json(FunctionCallInfo fcinfo, int n)
+{
+	Jsonb *json;
+
+	if (PG_ARGISNULL(n))
+		return NULL;
+	json = PG_GETARG_JSONB_P(n);
+	return JsonbToCString(NULL, &json->root, VARSIZE(json));
+}
+
 /* ---- results */
 
 static void
@@ -155,6 +193,30 @@ lance_record_properties(LanceRecord *record, const LanceProperties *properties)
 {
 	add(record, properties->given ? lance_text_map_to_jsonb(properties->count, properties->items) : (Datum)0,
 		!properties->given);
+}
+
+void
+lance_record_maps(LanceRecord *record, const LanceNamedPropertiesList *maps)
+{
+	JsonbParseState *state = NULL;
+	JsonbValue *object;
+
+	pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
+	for (int i = 0; i < maps->count; i++)
+	{
+		const LanceNamedProperties *map = &maps->items[i];
+		JsonbValue key = {.type = jbvString};
+		JsonbValue value;
+
+		key.val.string.val = map->name;
+		key.val.string.len = strlen(map->name);
+		pushJsonbValue(&state, WJB_KEY, &key);
+		JsonbToJsonbValue(DatumGetJsonbP(lance_text_map_to_jsonb(map->properties.count, map->properties.items)),
+						  &value);
+		pushJsonbValue(&state, WJB_VALUE, &value);
+	}
+	object = pushJsonbValue(&state, WJB_END_OBJECT, NULL);
+	add(record, JsonbPGetDatum(JsonbValueToJsonb(object)), !maps->given);
 }
 
 void

@@ -25,6 +25,12 @@ extern LanceOptionalBool lance_arg_bool(FunctionCallInfo fcinfo, int n);
 /* A jsonb object of texts; what names the argument in messages. */
 extern LanceProperties lance_arg_properties(FunctionCallInfo fcinfo, int n, const char *what);
 
+/* A text[] argument without nulls; what names it in messages. */
+extern LanceTexts lance_arg_texts(FunctionCallInfo fcinfo, int n, const char *what);
+
+/* A jsonb argument as JSON text; NULL for NULL. */
+extern char *lance_arg_json(FunctionCallInfo fcinfo, int n);
+
 /* A result row being filled, left to right. */
 typedef struct LanceRecord
 {
@@ -39,6 +45,9 @@ extern void lance_record_bool(LanceRecord *record, LanceOptionalBool value);
 
 /* A map as jsonb; one that is not given is NULL. */
 extern void lance_record_properties(LanceRecord *record, const LanceProperties *properties);
+
+/* Maps by name as a jsonb object of objects. */
+extern void lance_record_maps(LanceRecord *record, const LanceNamedPropertiesList *maps);
 extern void lance_record_texts(LanceRecord *record, const LanceId *id);
 extern void lance_record_json(LanceRecord *record, const char *json);
 

@@ -327,6 +327,9 @@ columns_are_dropped(void **state)
 	manifest = finish(revision, NULL, NULL);
 	assert_fields(manifest, 9, (const int32_t[]){0, 1, 2, 3, 4, 5, 6, 8, 9});
 
+	EXPECT(LNC_UNSUPPORTED, lnc_revision_drop_columns(&ctx, revision, 1, (const char *const[]){"l.item"}),
+		   "l.item");
+
 	/* A table without data goes by the version of files to come. */
 	built = build();
 	built.manifest->n_fragments = 0;
@@ -579,7 +582,7 @@ schema_metadata_is_replaced(void **state)
 
 		OK(lnc_proto_pack(&ctx, arena, &built.indices.base, "indices", &section));
 		OK(lnc_manifest_encode(&ctx, arena, manifest, &section, NULL, &file));
-		OK(lnc_revision_begin(&ctx, arena, store, NEXT, &file, &revision));
+		OK(lnc_revision_begin(&ctx, arena, store, NEWEST, &file, &revision));
 	}
 	OK(lnc_revision_schema_metadata(&ctx, revision, 0, NULL));
 	manifest = finish(revision, NULL, NULL);
@@ -718,6 +721,9 @@ flags_follow_the_content(void **state)
 	EXPECT(LNC_UNSUPPORTED, lnc_revision_begin(&ctx, arena, store, NEWEST, NULL, &revision), "0.1");
 	EXPECT(LNC_INVALID, lnc_revision_begin(&ctx, arena, store, "x/7.manifest", NULL, &revision), "name");
 	EXPECT(LNC_NOT_FOUND, lnc_revision_begin(&ctx, arena, store, "_versions/9.manifest", NULL, &revision), "");
+	built = build();
+	put_built(&built, "_versions/9.manifest");
+	EXPECT(LNC_CORRUPT, lnc_revision_begin(&ctx, arena, store, "_versions/9.manifest", NULL, &revision), "9");
 }
 
 static void

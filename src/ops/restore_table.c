@@ -1,0 +1,37 @@
+/*
+ * restore_table.c
+ *	  RestoreTable: an older version made the newest.
+ */
+#include "postgres.h"
+
+#include "ops/check.h"
+#include "ops/revise.h"
+#include "ops/revision.h"
+#include "pg/errcodes.h"
+#include "pg/report.h"
+
+void
+lance_op_restore_table(const LanceRestoreTableRequest *request, LanceRestoreTableResponse *response)
+{
+	LanceHistoryItem *old;
+	LanceRevise revise;
+	LanceRevised revised;
+
+	memset(response, 0, sizeof(*response));
+	lance_check_table_id(&request->id);
+	if (!request->version.given)
+		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("version is missing")));
+	if (request->version.value < 1)
+		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT),
+						errmsg("invalid version " INT64_FORMAT, request->version.value),
+						errdetail("Versions are numbered from 1.")));
+	lance_revise_begin(&request->id, request->branch, &revise);
+	old = lance_history_find(&revise.history, (uint64)request->version.value);
+	if (old == NULL)
+		lance_version_missing(&revise.history, &request->id, request->version.value);
+	lance_check(&revise.history.lib->ctx,
+				lnc_revision_restore(&revise.history.lib->ctx, revise.revision, old->manifest_key));
+	lance_revise_commit(&revise, &revised);
+	response->transaction_id = revised.transaction_id;
+	response->version = (LanceOptionalInt){.given = true, .value = revised.version};
+}

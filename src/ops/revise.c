@@ -1,0 +1,120 @@
+/*
+ * revise.c
+ *	  The beginning and the end of an operation that revises a manifest.
+ */
+#include "postgres.h"
+
+#include "catalog/commit.h"
+#include "catalog/transaction_entry.h"
+#include "ops/check.h"
+#include "ops/revise.h"
+#include "pg/errcodes.h"
+#include "pg/report.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+#include "utils/uuid.h"
+
+void
+lance_revise_check_count(int64 count, const char *what)
+{
+	if (count > LANCE_MAX_CHANGES)
+		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("too many changes in %s", what),
+						errdetail("At most %d are allowed in one request.", LANCE_MAX_CHANGES)));
+}
+
+void
+lance_revise_begin(const LanceId *id, const char *branch, LanceRevise *revise)
+{
+	LanceHistory *history = &revise->history;
+	const LancePending *pending = NULL;
+	LanceHistoryItem *item;
+	LanceVersionRow *newest;
+	LanceLibrary *lib;
+
+	revise->id = id;
+	lance_history_of(id, branch, LANCE_LOCK_UPDATE, history);
+	lib = history->lib;
+	newest = lance_version_row_newest(history->table->table_id, history->branch);
+	if (newest != NULL)
+		pending = lance_publish_find(history->table->table_id, history->branch, newest->version);
+	revise->pending = pending != NULL;
+	if (pending != NULL)
+	{
+		revise->latest = (uint64)pending->version;
+		revise->naming = pending->naming;
+		revise->manifest_key = pending->final_key;
+	}
+	else
+	{
+		item = lance_history_latest(history);
+		if (item == NULL)
+			lance_version_missing(history, id, 0);
+		revise->latest = item->version;
+		revise->naming = item->naming;
+		revise->manifest_key = item->manifest_key;
+	}
+	lance_check(&lib->ctx, lnc_revision_begin(&lib->ctx, lib->arena, history->store, revise->manifest_key,
+											  pending != NULL ? &pending->body : NULL, &revise->revision));
+}
+
+void
+lance_revise_check(LanceRevise *revise, LncCode code)
+{
+	const LncError *error = &revise->history.lib->ctx.error;
+
+	if (code == LNC_NOT_FOUND)
+		ereport(ERROR,
+				(lance_errcode(LANCE_COLUMN_NOT_FOUND), errmsg("%s", error->message),
+				 errdetail("Table \"%s\", version " UINT64_FORMAT ".", lance_id_text(revise->id), revise->latest)));
+	lance_check(&revise->history.lib->ctx, code);
+}
+
+/* A random UUID in its usual spelling. */
+static char *
+new_transaction_id(void)
+{
+	FmgrInfo flinfo = {0};
+	LOCAL_FCINFO(fcinfo, 0);
+
+	InitFunctionCallInfoData(*fcinfo, &flinfo, 0, InvalidOid, NULL, NULL);
+	return DatumGetCString(DirectFunctionCall1(uuid_out, gen_random_uuid(fcinfo)));
+}
+
+void
+lance_revise_commit(LanceRevise *revise, LanceRevised *out)
+{
+	LanceHistory *history = &revise->history;
+	LanceLibrary *lib = history->lib;
+	LncRevisionStamp stamp = {
+		.transaction_id = new_transaction_id(),
+		.writer_library = "lance_catalog",
+		.writer_version = LANCE_CATALOG_VERSION,
+		.now_us = lance_unix_us(GetCurrentTimestamp()),
+	};
+	LanceCommitRequest commit = {0};
+	LanceTransactionRow row = {0};
+	LanceHistoryItem item;
+	LanceCommitFile file;
+	LncRevisionFiles files;
+
+	/* So that the outcome is always known: the caller could not tell his version from another's equal one. */
+	lance_commit_together();
+	lance_check(&lib->ctx, lnc_revision_finish(&lib->ctx, revise->revision, &stamp, &files));
+	file.key = files.transaction_key;
+	file.body = files.transaction;
+	commit.version = (int64)files.version;
+	commit.naming = revise->naming;
+	commit.body = files.manifest;
+	commit.files = &file;
+	commit.nfiles = 1;
+	lance_commit_version(history, &commit, &item);
+
+	row.transaction_id = (char *)stamp.transaction_id;
+	row.branch = (char *)history->branch;
+	row.version = (int64)files.version;
+	row.read_version = (int64)files.read_version;
+	row.operation = (char *)files.operation;
+	lance_transaction_insert(history->table->table_id, &row);
+	out->version = (int64)files.version;
+	out->transaction_id = row.transaction_id;
+}
