@@ -208,6 +208,24 @@ SELECT t.try($$SELECT lance_create_table_branch('refs$real', 'left')$$);
 SELECT lance_delete_table_branch('refs$real', 'left');
 SELECT lance_create_table_branch('refs$real', 'left');
 SELECT t.try($$SELECT array_agg(version) FROM lance_list_table_versions('refs$real', branch => 'left')$$);
+-- A crash in the last step of a transaction: the branch has its file, or it never was.
+CREATE FUNCTION t.crashed(branch text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	folder text := 'tree/' || branch || '/';
+BEGIN
+	PERFORM t.write('refs$real', folder || replace(t.v2(3), 'manifest', '0123456789abcdef.intent'),
+		encode(sha256(pg_read_binary_file(t.location('refs$real') || '/' || folder || t.v2(3))), 'hex'));
+	DELETE FROM lance.version_entry v WHERE v.branch = crashed.branch;
+END
+$$;
+SELECT lance_create_table_branch('refs$real', 'whole'), lance_create_table_branch('refs$real', 'half');
+SELECT t.crashed('whole'), t.crashed('half'), t.remove('refs$real', '_refs/branches/half.json');
+SELECT b, t.try(format('SELECT array_agg(version) FROM lance_list_table_versions(%L, branch => %L)', 'refs$real', b)) FROM unnest(ARRAY['whole', 'half']) b;
+SELECT lance_delete_table_versions('refs$real', '{(,)}', 'whole');
+SELECT lance_create_table_branch('refs$real', 'half', from_version => 2);
+SELECT b, t.try(format('SELECT array_agg(version) FROM lance_list_table_versions(%L, branch => %L)', 'refs$real', b)) FROM unnest(ARRAY['whole', 'half']) b;
+SELECT * FROM t.ls('refs$real', 'tree/half/_versions') f WHERE f LIKE '%.manifest';
+SELECT lance_delete_table_branch('refs$real', 'whole'), lance_delete_table_branch('refs$real', 'half');
 -- All with the transaction: a branch, a tag, a row beside.
 SELECT version AS newest FROM lance_describe_table_version('refs$real') \gset
 BEGIN;

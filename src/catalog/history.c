@@ -32,14 +32,15 @@ lance_history_begin(LanceHistory *history, const LanceTableRow *table, const cha
 
 /*
  * What lies under a final name counts. Except when no row says so and an intent for it lies there too: then it belongs to
- * a transaction that has not committed, or never will.
+ * a transaction that has not committed, or never will. The first version of a branch counts once the branch has its file.
  */
 static bool
 counts(LanceHistory *history, const LncVersionFile *file, const LanceVersionRow *row)
 {
 	if (row != NULL)
 		return !row->deleted;
-	return !file->intended || !lance_intent_covers(history->lib, history->store, history->folder, file);
+	return !file->intended || !lance_intent_covers(history->lib, history->store, history->folder, file) ||
+		   lance_intent_begins_branch(history->lib, history->store, history->branch, file->version);
 }
 
 static LanceHistoryItem *

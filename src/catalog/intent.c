@@ -8,6 +8,7 @@
 
 #include "catalog/intent.h"
 #include "catalog/version_entry.h"
+#include "dataset/refs.h"
 #include "pg/report.h"
 #include "storage/sigv4.h"
 
@@ -101,6 +102,25 @@ lance_intent_covers(LanceLibrary *lib, LncStore *store, const char *folder, cons
 	return is_covered(lib, store, file, &list);
 }
 
+bool
+lance_intent_begins_branch(LanceLibrary *lib, LncStore *store, const char *branch, uint64 version)
+{
+	LncContext *ctx = &lib->ctx;
+	LncBranch found;
+	LncSlice text;
+	LncCode code;
+	char *key;
+
+	if (branch[0] == '\0')
+		return false;
+	lance_check(ctx, lnc_ref_key(ctx, lib->arena, LNC_REF_BRANCH, branch, &key));
+	code = lnc_store_read_all(ctx, store, lib->arena, key, LNC_MAX_REF_BYTES, &text);
+	if (code == LNC_NOT_FOUND)
+		return false;
+	lance_check(ctx, code);
+	return lnc_branch_parse(ctx, lib->arena, branch, text, &found) == LNC_OK && found.parent_version == version;
+}
+
 /* The newest version that lies in the store without an intent; 0: none. */
 static uint64
 newest_plain(const LncVersionList *list)
@@ -161,7 +181,7 @@ lance_intent_settle(LanceLibrary *lib, LncStore *store, int64 table_id, const ch
 		 * catalog. What is left has never been acknowledged to anybody.
 		 */
 		if (lance_version_recorded_now(table_id, branch, (int64)file->version) ||
-			!is_covered(lib, store, file, list))
+			!is_covered(lib, store, file, list) || lance_intent_begins_branch(lib, store, branch, file->version))
 			break;
 
 		/* The intents stay for now: without one, a write that arrives late would count. */

@@ -31,6 +31,12 @@ extern LncCode lance_intent_withdraw(LanceLibrary *lib, LncStore *store, const c
 extern bool lance_intent_covers(LanceLibrary *lib, LncStore *store, const char *folder, const LncVersionFile *file);
 
 /*
+ * Does the file of a branch say that it began at this version? Its file is the last thing that is written for a branch, so
+ * that its first version counts then, whatever became of the transaction. branch "" is main, which has none.
+ */
+extern bool lance_intent_begins_branch(LanceLibrary *lib, LncStore *store, const char *branch, uint64 version);
+
+/*
  * Settle what transactions that never committed have left beyond the newest version on record (0: none): their manifests
  * are removed from the store and from list, which lnc_versions_list_all() filled. The table's row must be locked. A
  * manifest that a version written past the catalog follows stays, since that one is built on it.

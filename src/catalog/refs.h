@@ -6,7 +6,7 @@
  * Nothing about them is in the catalog's tables, so that whoever reads the files sees the same. A change is remembered and
  * carried out as the last step before the transaction commits, after the versions that it creates; until then only this
  * transaction sees it. Rolled back, also to a savepoint, it is forgotten. When the commit itself fails after that step,
- * what was changed is put back. A crash just there leaves the change made.
+ * what was changed is put back. A crash just there leaves the change made, a branch with its first version (intent.h).
  *
  * To change refs of a table, lock its row with LANCE_LOCK_UPDATE: what was found is what is replaced. A client that works
  * past the catalog may still come in between; for a new name there is one winner all the same.
