@@ -250,6 +250,80 @@ def appenders():
     return "%d kills, %d rows sent, %d acknowledged, %d there" % (killer.done, len(sent), len(acknowledged), len(rows))
 
 
+def refs():
+    """Tags and branches are made and deleted while the server is killed: what was acknowledged holds, all is whole."""
+    table = SPACE + ["refs"]
+    client = ln.connect("rest", dict(PROPS))
+    lance.write_dataset(pa.table({"a": pa.array([1, 2], pa.int64())}), namespace_client=client, table_id=table, mode="create",
+                        storage_options=STORAGE or None)
+    killer, present, absent, lock = Killer(KILLS, 0.1), set(), set(), threading.Lock()
+
+    def send(route, body, done):
+        """Until it is answered; a request sent again may find its own success."""
+        again = False
+        while True:
+            try:
+                r = post("table", table, route, body, timeout=30)
+            except DOWN:
+                again = True
+                wait_up()
+                continue
+            if r.status == 503:
+                wait_up()
+            elif r.status == 500:
+                time.sleep(0.05)  # the server was stopping
+                again = True
+            else:
+                want(r.status == 200 or (again and r.code == done), "%s %s -> %r" % (route, body, r))
+                return
+
+    errors = []
+
+    def go(who):
+        n = 0
+        try:
+            while not killer.over:
+                n += 1
+                tag, branch = "t%d-%d" % (who, n), "b%d/%d" % (who, n)
+                send("tags/create", {"tag": tag, "version": 1}, 9)
+                send("branches/create", {"name": branch}, 23)
+                with lock:
+                    present.update(("tag " + tag, "branch " + branch))
+                if n % 2:
+                    for kind, route, body, done in (("tag " + tag, "tags/delete", {"tag": tag}, 8),
+                                                    ("branch " + branch, "branches/delete", {"name": branch}, 22)):
+                        with lock:
+                            present.discard(kind)
+                        send(route, body, done)
+                        with lock:
+                            absent.add(kind)
+        except Exception as e:  # noqa: BLE001
+            errors.append(e)
+
+    ts = [threading.Thread(target=go, args=(i + 1,)) for i in range(3)]
+    [t.start() for t in ts]
+    killer.start()
+    killer.join(400)
+    [t.join(60) for t in ts]
+    for e in errors + [killer.error]:
+        if e:
+            raise e
+    wait_up()
+    branches = good(call("POST", path("table", table, "branches/list")))["branches"]
+    there = {"branch " + b for b in branches} | {"tag " + t for t in good(call("POST", path("table", table, "tags/list")))["tags"]}
+    eq(sorted(present - there), [], "acknowledged and not there")
+    eq(sorted(absent & there), [], "deleted and still there")
+    where = client.describe_table(ln.DescribeTableRequest(id=table)).location
+    ds = lance.dataset(where, storage_options=STORAGE or None)
+    eq(set(ds.branches.list()), set(branches), "branches by plain URI")
+    for b in sorted(branches):
+        r = good(call("POST", path("table", table, "version/list"), query={"branch": b}))
+        eq([v["version"] for v in r["versions"]], [1], "versions of %s" % b)
+    for b in random.sample(sorted(branches), min(10, len(branches))):
+        eq(ds.checkout_version((b, None)).count_rows(), 2, "rows of %s" % b)
+    return "%d kills, %d made and kept, %d made and deleted" % (killer.done, len(present), len(absent))
+
+
 def main():
     run = Run("kill -9, pylance %s" % lance.__version__)
     ensure_parent()
@@ -262,6 +336,7 @@ def main():
     if run.step("a namespace of our own, and the workers are found", begin):
         run.step("two rivals push versions while the server is killed", rivals)
         run.step("four clients append while the server is killed", appenders)
+        run.step("three clients make tags and branches while the server is killed", refs)
     cleanup(SPACE)
     return run.finish()
 
