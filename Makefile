@@ -44,6 +44,7 @@ REGRESS += transactions
 REGRESS += refs
 REGRESS += batch
 REGRESS += revisions
+REGRESS += directory
 REGRESS += api_keys
 REGRESS += security
 REGRESS += grants

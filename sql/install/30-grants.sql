@@ -14,7 +14,8 @@ DECLARE
 		'lance_commit_tables', 'lance_create_table_tag', 'lance_update_table_tag', 'lance_delete_table_tag',
 		'lance_create_table_branch', 'lance_delete_table_branch', 'lance_restore_table',
 		'lance_update_table_schema_metadata', 'lance_update_field_metadata', 'lance_alter_table_drop_columns',
-		'lance_alter_table_alter_columns', 'lance_alter_transaction'];
+		'lance_alter_table_alter_columns', 'lance_alter_transaction',
+		'lance_import_directory'];
 	names text[];
 	f regprocedure;
 BEGIN

@@ -262,6 +262,53 @@ lance_table_namespace_path(int64 namespace_id, LanceId *out)
 	lance_session_end(&session);
 }
 
+bool
+lance_table_name_holder(int64 namespace_id, const char *name, bool *is_table, char **location)
+{
+	static LanceStatement statement = {
+		.sql = "SELECT e.kind = 'table', t.location FROM lance.catalog_entry e"
+			   " LEFT JOIN lance.table_entry t ON t.table_id = e.entry_id WHERE e.parent_id = $1 AND e.name = $2",
+		.nargs = 2,
+		.types = {INT8OID, TEXTOID}};
+	LanceSession session;
+	bool found;
+
+	lance_session_begin(&session);
+	found = lance_session_run(&statement, (Datum[]){Int64GetDatum(namespace_id), CStringGetTextDatum(name)}, NULL,
+							  1) == 1;
+	if (found)
+	{
+		*is_table = lance_row_bool(0, 1);
+		*location = lance_row_text(&session, 0, 2);
+	}
+	lance_session_end(&session);
+	return found;
+}
+
+void
+lance_table_id_at(const char *location, LanceId *out)
+{
+	static LanceStatement statement = {
+		.sql = "SELECT t.table_id FROM lance.table_entry t WHERE t.location = $1", .nargs = 1, .types = {TEXTOID}};
+	LanceSession session;
+	LanceTableRow *table = NULL;
+	int64 table_id = -1;
+
+	memset(out, 0, sizeof(*out));
+	lance_session_begin(&session);
+	if (lance_session_run_latest(&statement, (Datum[]){CStringGetTextDatum(location)}, NULL) > 0)
+		table_id = lance_row_int64(0, 1);
+	lance_session_end(&session);
+	if (table_id >= 0)
+		table = lance_table_get(table_id);
+	if (table == NULL)
+		return;
+	lance_table_namespace_path(table->namespace_id, out);
+	out->parts =
+		out->nparts > 0 ? repalloc(out->parts, (out->nparts + 1) * sizeof(char *)) : palloc(sizeof(char *));
+	out->parts[out->nparts++] = table->name;
+}
+
 /* ---- locations */
 
 void

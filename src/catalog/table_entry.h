@@ -25,6 +25,12 @@ extern bool lance_table_location_used(const char *location);
 /* Add the row of a new table. Throws LANCE_CONCURRENT_MODIFICATION when the location was taken meanwhile. */
 extern void lance_table_insert(int64 table_id, const char *location, const char *server_name, bool managed);
 
+/* What has a name in a namespace, locked by nobody; location is NULL for a namespace. False: the name is free. */
+extern bool lance_table_name_holder(int64 namespace_id, const char *name, bool *is_table, char **location);
+
+/* The id of the table at exactly this location; given is false when there is none. */
+extern void lance_table_id_at(const char *location, LanceId *out);
+
 /* The names from the root down to a namespace. */
 extern void lance_table_namespace_path(int64 namespace_id, LanceId *out);
 

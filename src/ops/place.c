@@ -13,6 +13,7 @@
 #include "pg/errcodes.h"
 #include "pg/guc.h"
 #include "pg/report.h"
+#include "storage/uri.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 
@@ -75,6 +76,24 @@ lance_place_check_properties(const LanceProperties *properties)
 							errmsg("permission denied for storage profile \"%s\"", server_name),
 							errhint("Grant USAGE ON FOREIGN SERVER to the role.")));
 	}
+}
+
+char *
+lance_place_refused_properties(const LanceProperties *properties)
+{
+	const char *server_name = property(properties, LANCE_PROPERTY_SERVER);
+	const char *managed = property(properties, LANCE_PROPERTY_MANAGED);
+	bool value;
+	Oid server;
+
+	if (managed != NULL && !parse_bool(managed, &value))
+		return psprintf("Its property \"%s\" is neither \"true\" nor \"false\".", LANCE_PROPERTY_MANAGED);
+	if (server_name == NULL)
+		return NULL;
+	server = get_foreign_server_oid(server_name, true);
+	if (!OidIsValid(server) || pg_foreign_server_aclcheck(server, GetUserId(), ACL_USAGE) != ACLCHECK_OK)
+		return psprintf("Its property \"%s\" names no storage profile that may be used.", LANCE_PROPERTY_SERVER);
+	return NULL;
 }
 
 LanceProfile *
@@ -181,6 +200,18 @@ refuse_location(const char *location, const char *detail)
 					errdetail("%s", detail)));
 }
 
+/* What no location may hold; the sentence that says so, or NULL. */
+static const char *
+bad_letters(const char *location)
+{
+	for (const char *p = location; *p != '\0'; p++)
+	{
+		if ((unsigned char)*p < 0x20 || *p == 0x7f || *p == '?' || *p == '#' || *p == '*')
+			return "Control characters and \"?\", \"#\" and \"*\" are not allowed.";
+	}
+	return NULL;
+}
+
 /* No part may be empty, "." or ".."; percent-encoded ones are refused with them, since some clients decode. */
 static void
 check_parts(const char *location, const char *path)
@@ -213,11 +244,8 @@ lance_place_given(const char *location, const LanceProfile *profile)
 		uri[--length] = '\0';
 	if (uri[0] == '\0')
 		refuse_location(location, "It is empty.");
-	for (const char *p = uri; *p != '\0'; p++)
-	{
-		if ((unsigned char)*p < 0x20 || *p == 0x7f || *p == '?' || *p == '#' || *p == '*')
-			refuse_location(location, "Control characters and \"?\", \"#\" and \"*\" are not allowed.");
-	}
+	if (bad_letters(uri) != NULL)
+		refuse_location(location, bad_letters(uri));
 	if (uri[0] == '/')
 		check_parts(location, uri + 1);
 	else if (strstr(uri, "://") != NULL)
@@ -237,6 +265,66 @@ lance_place_given(const char *location, const LanceProfile *profile)
 	return result;
 }
 
+char *
+lance_place_folder(const char *path, const LanceProfile *profile)
+{
+	if (path == NULL || path[0] == '\0')
+		return canonical_root(profile);
+	return lance_place_given(path, profile);
+}
+
+char *
+lance_place_below(LanceLibrary *lib, const char *folder, const char *path, const char **why)
+{
+	char *location;
+	const char *joined;
+
+	*why = bad_letters(path);
+	if (*why != NULL)
+		return NULL;
+	if (strstr(path, "://") != NULL || lnc_key_check(&lib->ctx, path) != LNC_OK)
+	{
+		*why = "Its location is no path below the directory.";
+		return NULL;
+	}
+	if (is_local(folder))
+		location = psprintf("%s/%s", folder, path);
+	else
+	{
+		lance_check(&lib->ctx, lnc_uri_join(&lib->ctx, lib->arena, folder, path, &joined));
+		location = pstrdup(joined);
+	}
+	if (strlen(location) > LOCATION_BYTES)
+	{
+		*why = "Its location is too long.";
+		return NULL;
+	}
+	return location;
+}
+
+/* The sentence about the location that is in the way. */
+static char *
+in_the_way(const char *other, bool dropped)
+{
+	return dropped ? psprintf("The files of a dropped table at \"%s\" are still being removed.", other)
+				   : psprintf("It overlaps with the table at \"%s\".", other);
+}
+
+char *
+lance_place_taken(const char *location)
+{
+	bool dropped;
+	char *other = lance_table_overlap(location, &dropped);
+	LanceId id = {0};
+
+	if (other == NULL)
+		return NULL;
+	if (!dropped && strcmp(location, other) == 0)
+		lance_table_id_at(other, &id);
+	return id.given ? psprintf("It is the location of table \"%s\".", lance_id_text(&id))
+					: in_the_way(other, dropped);
+}
+
 void
 lance_place_claim(int64 table_id, const char *location, const LanceProfile *profile, bool managed,
 				  bool chosen_by_caller)
@@ -250,10 +338,8 @@ lance_place_claim(int64 table_id, const char *location, const LanceProfile *prof
 	lance_table_lock_locations(chosen_by_caller);
 	other = lance_table_overlap(location, &dropped);
 	if (other != NULL)
-		ereport(ERROR,
-				(lance_errcode(LANCE_INVALID_INPUT), errmsg("location \"%s\" is in use", location),
-				 dropped ? errdetail("The files of a dropped table at \"%s\" are still being removed.", other)
-						 : errdetail("It overlaps with the table at \"%s\".", other)));
+		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("location \"%s\" is in use", location),
+						errdetail("%s", in_the_way(other, dropped))));
 	lance_table_insert(table_id, location, profile->server_name, managed);
 }
 

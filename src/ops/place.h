@@ -36,6 +36,23 @@ extern char *lance_place_fresh(const LanceId *table_id, const LanceProfile *prof
  */
 extern char *lance_place_given(const char *location, const LanceProfile *profile);
 
+/* The canonical form of a folder: path is "" for the profile's root, else as in lance_place_given. */
+extern char *lance_place_folder(const char *path, const LanceProfile *profile);
+
+/*
+ * The canonical form of a literal path below such a folder. NULL when it can't be the location of a table; *why is then
+ * a sentence.
+ */
+extern char *lance_place_below(LanceLibrary *lib, const char *folder, const char *path, const char **why);
+
+/*
+ * Why a location can't be claimed, as a sentence, or NULL when it can. Call lance_table_lock_locations first.
+ */
+extern char *lance_place_taken(const char *location);
+
+/* Why lance_place_check_properties would refuse, as a sentence; NULL when it would not. */
+extern char *lance_place_refused_properties(const LanceProperties *properties);
+
 /*
  * Claim a location for a table whose entry was just inserted: write its row, or throw LANCE_INVALID_INPUT when the
  * location overlaps with another table's.

@@ -15,6 +15,9 @@ typedef struct LncStoreOps
 {
 	LncCode (*size)(LncContext *ctx, LncStore *store, const char *key, uint64_t *size);
 
+	/* Keys are checked. */
+	LncCode (*present)(LncContext *ctx, LncStore *store, size_t n, const char *const *keys, bool *present);
+
 	/* Ranges are not empty and their ends do not overflow. */
 	LncCode (*read_ranges)(LncContext *ctx, LncStore *store, LncArena *arena, const char *key, size_t nranges,
 						   const LncRange *ranges, const uint8_t **outs);
@@ -34,6 +37,7 @@ typedef struct LncStoreOps
 	/* folder is "" or a checked key. */
 	LncCode (*list)(LncContext *ctx, LncStore *store, const char *folder, bool recursive, const char *start_after,
 					LncListFn fn, void *arg);
+	LncCode (*list_folders)(LncContext *ctx, LncStore *store, const char *folder, LncFolderFn fn, void *arg);
 } LncStoreOps;
 
 /* The common head of every store; a kind's own struct starts with it. Lives in the arena of lnc_store_open. */
@@ -66,6 +70,10 @@ extern LncCode lnc_range_error(LncContext *ctx, const LncStore *store, const cha
 
 /* An object of size bytes where at most max are wanted. */
 extern LncCode lnc_too_large(LncContext *ctx, const LncStore *store, const char *key, uint64_t size, uint64_t max);
+
+/* present() by one call of size() a key, for stores where that costs no trip over the network. */
+extern LncCode lnc_present_by_size(LncContext *ctx, LncStore *store, size_t n, const char *const *keys,
+								   bool *present) LNC_MUST_CHECK;
 
 /* Record that the object is not there. */
 extern LncCode lnc_not_found(LncContext *ctx, const LncStore *store, const char *key);

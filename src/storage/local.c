@@ -328,6 +328,7 @@ lnc_local_open(LncContext *ctx, LncArena *arena, const LncUri *uri, LncStore **o
 {
 	static const LncStoreOps ops = {
 		.size = local_size,
+		.present = lnc_present_by_size,
 		.read_ranges = local_read_ranges,
 		.read_tail = local_read_tail,
 		.read_all = local_read_all,
@@ -336,6 +337,7 @@ lnc_local_open(LncContext *ctx, LncArena *arena, const LncUri *uri, LncStore **o
 		.remove = lnc_local_remove,
 		.remove_prefix = lnc_local_remove_prefix,
 		.list = lnc_local_list,
+		.list_folders = lnc_local_list_folders,
 	};
 	LncLocalStore *store;
 	char *root;

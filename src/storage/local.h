@@ -48,5 +48,7 @@ extern LncCode lnc_local_remove_prefix(LncContext *ctx, LncStore *store, const c
 									   uint64_t *removed) LNC_MUST_CHECK;
 extern LncCode lnc_local_list(LncContext *ctx, LncStore *store, const char *folder, bool recursive,
 							  const char *start_after, LncListFn fn, void *arg) LNC_MUST_CHECK;
+extern LncCode lnc_local_list_folders(LncContext *ctx, LncStore *store, const char *folder, LncFolderFn fn,
+									  void *arg) LNC_MUST_CHECK;
 
 #endif

@@ -31,6 +31,7 @@ typedef struct Walk
 	bool recursive;
 	const char *start_after;
 	LncListFn fn;
+	LncFolderFn folder_fn;
 	void *arg;
 	bool stop;
 
@@ -153,6 +154,19 @@ list_folder(Walk *walk, int fd)
 }
 
 static LncCode
+visit_for_folders(Walk *walk, int fd, const char *name, const struct stat *info)
+{
+	const char *key;
+
+	(void)fd;
+	(void)name;
+	if (!S_ISDIR(info->st_mode))
+		return LNC_OK;
+	LNC_TRY(walk_key(walk, &key));
+	return walk->folder_fn(walk->ctx, walk->arg, key, &walk->stop);
+}
+
+static LncCode
 visit_for_removal(Walk *walk, int fd, const char *name, const struct stat *info)
 {
 	if (S_ISDIR(info->st_mode))
@@ -197,11 +211,11 @@ walk_start(Walk *walk, LncContext *ctx, LncLocalStore *store, const char *folder
 	return code;
 }
 
-LncCode
-lnc_local_list(LncContext *ctx, LncStore *base, const char *folder, bool recursive, const char *start_after,
-			   LncListFn fn, void *arg)
+/* Walk a folder for a list; the walk's callback, arg and flags come from like. */
+static LncCode
+list_entries(LncContext *ctx, LncLocalStore *store, const char *folder, const Walk *like,
+			 LncCode (*visit)(Walk *walk, int fd, const char *name, const struct stat *info))
 {
-	LncLocalStore *store = (LncLocalStore *)base;
 	LncArena *scratch;
 	Walk walk;
 	LncCode code;
@@ -215,13 +229,31 @@ lnc_local_list(LncContext *ctx, LncStore *base, const char *folder, bool recursi
 		close(fd);
 		return code;
 	}
-	walk.recursive = recursive;
-	walk.start_after = start_after;
-	walk.fn = fn;
-	walk.arg = arg;
-	code = list_folder(&walk, fd);
+	walk.recursive = like->recursive;
+	walk.start_after = like->start_after;
+	walk.fn = like->fn;
+	walk.folder_fn = like->folder_fn;
+	walk.arg = like->arg;
+	code = each_entry(&walk, fd, visit);
 	lnc_arena_destroy(scratch);
 	return code;
+}
+
+LncCode
+lnc_local_list(LncContext *ctx, LncStore *base, const char *folder, bool recursive, const char *start_after,
+			   LncListFn fn, void *arg)
+{
+	Walk like = {.recursive = recursive, .start_after = start_after, .fn = fn, .arg = arg};
+
+	return list_entries(ctx, (LncLocalStore *)base, folder, &like, visit_for_list);
+}
+
+LncCode
+lnc_local_list_folders(LncContext *ctx, LncStore *base, const char *folder, LncFolderFn fn, void *arg)
+{
+	Walk like = {.folder_fn = fn, .arg = arg};
+
+	return list_entries(ctx, (LncLocalStore *)base, folder, &like, visit_for_folders);
 }
 
 /* Remove the root's own folder, or the link that stands for it. */

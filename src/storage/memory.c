@@ -439,6 +439,43 @@ memory_list(LncContext *ctx, LncStore *base, const char *folder, bool recursive,
 	return code;
 }
 
+/* A folder is told once: its keys stand together in order, and the search goes on behind them. */
+static LncCode
+memory_list_folders(LncContext *ctx, LncStore *base, const char *folder, LncFolderFn fn, void *arg)
+{
+	MemoryStore *store = (MemoryStore *)base;
+	char *full = full_key(store, folder);
+	char *cursor = full_key(store, "");
+	bool stop = false;
+	bool found = true;
+	LncCode code = full != NULL && cursor != NULL ? LNC_OK : no_memory(ctx);
+
+	base->stats.requests++;
+	while (code == LNC_OK && !stop)
+	{
+		LncObject object = {0};
+		const char *inner;
+		char *end;
+
+		code = lnc_check_interrupt(ctx);
+		if (code == LNC_OK)
+			code = next_object(ctx, store, full, &cursor, &found, &object);
+		if (code != LNC_OK || !found)
+			break;
+		if (!is_below(cursor, full, &inner) || strchr(inner, '/') == NULL)
+			continue;
+		end = cursor + (inner - cursor) + strcspn(inner, "/");
+		*end = '\0';
+		code = fn(ctx, arg, store->path[0] != '\0' ? cursor + strlen(store->path) + 1 : cursor, &stop);
+		/* '0' is the byte after '/': no key of the folder lies behind it. */
+		end[0] = '/' + 1;
+		end[1] = '\0';
+	}
+	free(full);
+	free(cursor);
+	return code;
+}
+
 /* The bucket of that name, made when it is missing; NULL when memory is short. The lock is held. */
 static MemoryBucket *
 find_bucket(const char *name)
@@ -468,6 +505,7 @@ lnc_memory_open(LncContext *ctx, LncArena *arena, const LncUri *uri, LncStore **
 {
 	static const LncStoreOps ops = {
 		.size = memory_size,
+		.present = lnc_present_by_size,
 		.read_ranges = memory_read_ranges,
 		.read_tail = memory_read_tail,
 		.read_all = memory_read_all,
@@ -476,6 +514,7 @@ lnc_memory_open(LncContext *ctx, LncArena *arena, const LncUri *uri, LncStore **
 		.remove = memory_remove,
 		.remove_prefix = memory_remove_prefix,
 		.list = memory_list,
+		.list_folders = memory_list_folders,
 	};
 	MemoryStore *store;
 

@@ -346,6 +346,7 @@ lnc_s3_open(LncContext *ctx, LncArena *arena, const LncUri *uri, const LncStoreC
 {
 	static const LncStoreOps ops = {
 		.size = lnc_s3_size,
+		.present = lnc_s3_present,
 		.read_ranges = lnc_s3_read_ranges,
 		.read_tail = lnc_s3_read_tail,
 		.read_all = lnc_s3_read_all,
@@ -354,6 +355,7 @@ lnc_s3_open(LncContext *ctx, LncArena *arena, const LncUri *uri, const LncStoreC
 		.remove = lnc_s3_remove,
 		.remove_prefix = lnc_s3_remove_prefix,
 		.list = lnc_s3_list,
+		.list_folders = lnc_s3_list_folders,
 	};
 	static const char express[] = "--x-s3";
 	size_t length = strlen(uri->bucket);

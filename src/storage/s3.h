@@ -63,6 +63,8 @@ extern LncCode lnc_s3_full_key(LncContext *ctx, LncArena *scratch, const LncS3St
 
 /* Parts of the vtable that live in files of their own. */
 extern LncCode lnc_s3_size(LncContext *ctx, LncStore *store, const char *key, uint64_t *size) LNC_MUST_CHECK;
+extern LncCode lnc_s3_present(LncContext *ctx, LncStore *store, size_t n, const char *const *keys,
+							  bool *present) LNC_MUST_CHECK;
 extern LncCode lnc_s3_read_ranges(LncContext *ctx, LncStore *store, LncArena *arena, const char *key,
 								  size_t nranges, const LncRange *ranges, const uint8_t **outs) LNC_MUST_CHECK;
 extern LncCode lnc_s3_read_tail(LncContext *ctx, LncStore *store, LncArena *arena, const char *key, uint64_t max,
@@ -77,5 +79,7 @@ extern LncCode lnc_s3_remove_prefix(LncContext *ctx, LncStore *store, const char
 									uint64_t *removed) LNC_MUST_CHECK;
 extern LncCode lnc_s3_list(LncContext *ctx, LncStore *store, const char *folder, bool recursive,
 						   const char *start_after, LncListFn fn, void *arg) LNC_MUST_CHECK;
+extern LncCode lnc_s3_list_folders(LncContext *ctx, LncStore *store, const char *folder, LncFolderFn fn,
+								   void *arg) LNC_MUST_CHECK;
 
 #endif

@@ -48,6 +48,48 @@ lnc_s3_size(LncContext *ctx, LncStore *store, const char *key, uint64_t *size)
 	return code;
 }
 
+/* Questions asked at once; each takes some memory until all are answered. */
+#define PRESENT_BATCH 256
+
+static LncCode
+ask_present(LncContext *ctx, LncArena *scratch, LncS3Store *store, size_t n, const char *const *keys, bool *present)
+{
+	LncS3Batch batch;
+
+	LNC_TRY(lnc_s3_batch(ctx, scratch, n, &batch));
+	for (size_t i = 0; i < n; i++)
+		LNC_TRY(lnc_s3_address(ctx, scratch, store, &batch, i, "HEAD", keys[i], (LncSlice){0}));
+	LNC_TRY(lnc_s3_run(ctx, scratch, store, &batch));
+	for (size_t i = 0; i < n; i++)
+	{
+		const LncHttpRequest *request = &batch.requests[i];
+
+		present[i] = request->outcome == LNC_HTTP_ANSWERED && request->status == 200;
+		if (!present[i] && lnc_s3_error(ctx, store, "find", keys[i], request) != LNC_NOT_FOUND)
+			return ctx->error.code;
+	}
+	return LNC_OK;
+}
+
+LncCode
+lnc_s3_present(LncContext *ctx, LncStore *store, size_t n, const char *const *keys, bool *present)
+{
+	LncArena *scratch;
+	LncCode code = LNC_OK;
+
+	LNC_TRY(lnc_arena_create_scratch(ctx, &scratch));
+	for (size_t done = 0; done < n && code == LNC_OK;)
+	{
+		size_t step = n - done < PRESENT_BATCH ? n - done : PRESENT_BATCH;
+
+		code = ask_present(ctx, scratch, (LncS3Store *)store, step, keys + done, present + done);
+		done += step;
+		lnc_arena_reset(scratch);
+	}
+	lnc_arena_destroy(scratch);
+	return code;
+}
+
 /* LNC_CORRUPT for the first range that ends beyond size. */
 static LncCode
 check_ranges(LncContext *ctx, LncS3Store *store, const char *key, size_t n, const LncRange *ranges, uint64_t size)

@@ -328,6 +328,64 @@ lnc_s3_list(LncContext *ctx, LncStore *base, const char *folder, bool recursive,
 	return code;
 }
 
+/* Hand the folders of a page to the caller's function. */
+static LncCode
+report_folders(LncContext *ctx, LncS3Store *store, const Listing *listing, const LncS3Page *page, LncFolderFn fn,
+			   void *arg, bool *stop)
+{
+	for (size_t i = 0; i < page->nfolders && !*stop; i++)
+	{
+		char *folder = page->folders[i];
+		size_t length = strlen(folder);
+		const char *key = relative_key(store, listing, folder);
+		const char *name = folder + strlen(listing->prefix);
+
+		LNC_TRY(lnc_check_interrupt(ctx));
+		if (key != NULL && length > strlen(listing->prefix) && folder[length - 1] == '/')
+			folder[length - 1] = '\0';
+		else
+			key = NULL;
+		if (key == NULL || strchr(name, '/') != NULL)
+			return lnc_fail(ctx, LNC_CORRUPT,
+							"could not list \"%s\": the store listed a folder that lies elsewhere",
+							lnc_object_name(&store->base, "").text);
+		/* A name that no key of ours can have. */
+		if (name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+			continue;
+		LNC_TRY(fn(ctx, arg, key, stop));
+	}
+	return LNC_OK;
+}
+
+LncCode
+lnc_s3_list_folders(LncContext *ctx, LncStore *base, const char *folder, LncFolderFn fn, void *arg)
+{
+	LncS3Store *store = (LncS3Store *)base;
+	LncArena *scratch;
+	LncArena *page_arena = NULL;
+	Listing listing;
+	bool more = true;
+	bool stop = false;
+	LncCode code;
+
+	LNC_TRY(lnc_arena_create_scratch(ctx, &scratch));
+	code = start_listing(ctx, scratch, store, folder, false, NULL, &listing);
+	if (code == LNC_OK)
+		code = lnc_arena_create_scratch(ctx, &page_arena);
+	while (code == LNC_OK && more && !stop)
+	{
+		LncS3Page page;
+
+		code = next_page(ctx, page_arena, store, folder, &listing, &page, &more);
+		if (code == LNC_OK)
+			code = report_folders(ctx, store, &listing, &page, fn, arg, &stop);
+		lnc_arena_reset(page_arena);
+	}
+	lnc_arena_destroy(page_arena);
+	lnc_arena_destroy(scratch);
+	return code;
+}
+
 /* Remove the objects of one page. */
 static LncCode
 remove_page(LncContext *ctx, LncArena *page_arena, LncS3Store *store, const Listing *listing, const LncS3Page *page)

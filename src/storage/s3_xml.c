@@ -29,8 +29,9 @@ typedef struct PageParser
 
 	bool is_listing;
 	LncS3Page *page;
-	size_t capacity;
-	LncObject object; /* being read */
+	size_t capacity;        /* of the page's objects */
+	size_t folder_capacity; /* of its folders */
+	LncObject object;       /* being read */
 	bool has_size;
 } PageParser;
 
@@ -92,7 +93,7 @@ character_data(void *arg, const XML_Char *text, int length)
 }
 
 /* A copy of the element's text. */
-static const char *
+static char *
 take_text(PageParser *parser)
 {
 	char *copy = NULL;
@@ -149,33 +150,60 @@ end_object_member(PageParser *parser)
 	}
 }
 
+/* Room for one more element behind the n of an array. */
+static void *
+grow(PageParser *parser, void *array, size_t n, size_t *capacity, size_t element)
+{
+	size_t wanted = *capacity == 0 ? 64 : *capacity * 2;
+	size_t bytes;
+	void *grown = NULL;
+
+	if (n < *capacity)
+		return array;
+	if (lnc_mul_overflow(wanted, element, &bytes))
+		parser_fail(parser, lnc_fail(parser->ctx, LNC_LIMIT, "listing of the store is too large"));
+	else
+		parser_fail(parser, lnc_arena_alloc(parser->ctx, parser->arena, bytes, &grown));
+	if (grown == NULL)
+		return NULL;
+	if (n > 0)
+		memcpy(grown, array, n * element);
+	*capacity = wanted;
+	return grown;
+}
+
 static void
 add_object(PageParser *parser)
 {
 	LncS3Page *page = parser->page;
+	LncObject *grown;
 
 	if (parser->object.key == NULL || parser->object.key[0] == '\0' || !parser->has_size)
 	{
 		parser_corrupt(parser, "an object without key or size");
 		return;
 	}
-	if (page->nobjects == parser->capacity)
-	{
-		size_t capacity = parser->capacity == 0 ? 64 : parser->capacity * 2;
-		LncObject *grown = NULL;
-		LncCode code = LNC_NEW(parser->ctx, parser->arena, &grown, capacity);
-
-		if (code != LNC_OK)
-		{
-			parser_fail(parser, code);
-			return;
-		}
-		if (page->nobjects > 0)
-			memcpy(grown, page->objects, page->nobjects * sizeof(*grown));
-		page->objects = grown;
-		parser->capacity = capacity;
-	}
+	grown = grow(parser, page->objects, page->nobjects, &parser->capacity, sizeof(*grown));
+	if (grown == NULL)
+		return;
+	page->objects = grown;
 	page->objects[page->nobjects++] = parser->object;
+}
+
+static void
+add_folder(PageParser *parser)
+{
+	LncS3Page *page = parser->page;
+	char *text = take_text(parser);
+	char **grown;
+
+	if (text == NULL)
+		return;
+	grown = grow(parser, page->folders, page->nfolders, &parser->folder_capacity, sizeof(*grown));
+	if (grown == NULL)
+		return;
+	page->folders = grown;
+	page->folders[page->nfolders++] = text;
 }
 
 static void XMLCALL
@@ -190,6 +218,9 @@ end_element(void *arg, const XML_Char *name)
 		end_object_member(parser);
 	else if (parser->depth == 2 && strcmp(parser->path[1], "Contents") == 0)
 		add_object(parser);
+	else if (parser->depth == 3 && strcmp(parser->path[1], "CommonPrefixes") == 0 &&
+			 strcmp(parser->path[2], "Prefix") == 0)
+		add_folder(parser);
 	else if (parser->depth == 2 && strcmp(parser->path[1], "IsTruncated") == 0)
 		parser->page->truncated = text_is(parser, "true");
 	else if (parser->depth == 2 && strcmp(parser->path[1], "NextContinuationToken") == 0)

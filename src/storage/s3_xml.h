@@ -14,6 +14,8 @@ typedef struct LncS3Page
 {
 	size_t nobjects;
 	LncObject *objects;
+	size_t nfolders;
+	char **folders; /* prefixes that the delimiter cut, each ending with it */
 	bool truncated;
 	const char *next_token; /* NULL: none */
 } LncS3Page;

@@ -89,6 +89,13 @@ extern void lnc_store_stats(const LncStore *store, LncStoreStats *out);
 extern LncCode lnc_store_size(LncContext *ctx, LncStore *store, const char *key, uint64_t *size) LNC_MUST_CHECK;
 
 /*
+ * Which of the n objects are there: present has room for n. On stores over the network the questions are asked in
+ * parallel.
+ */
+extern LncCode lnc_store_present(LncContext *ctx, LncStore *store, size_t n, const char *const *keys,
+								 bool *present) LNC_MUST_CHECK;
+
+/*
  * Read exactly range n of the object into outs[n]. Ranges are merged over small gaps and fetched in parallel. A
  * range that reaches past the end is LNC_CORRUPT naming object and range. Zero-length ranges give a valid pointer.
  * Pointers have no alignment: ranges that share a read point into one block.
@@ -139,5 +146,14 @@ extern LncCode lnc_store_delete_prefix(LncContext *ctx, LncStore *store, const c
 typedef LncCode (*LncListFn)(LncContext *ctx, void *arg, const LncObject *object, bool *stop);
 extern LncCode lnc_store_list(LncContext *ctx, LncStore *store, const char *folder, bool recursive,
 							  const char *start_after, LncListFn fn, void *arg) LNC_MUST_CHECK;
+
+/*
+ * Call fn for each folder directly in folder (relative, "" for the root), by its key without a slash at the end, in
+ * any order. A store of objects has a folder where keys go on behind the name; on local disk empty ones count too, and
+ * symbolic links do not. A missing folder has none. fn and *stop as above; the key is valid during the call.
+ */
+typedef LncCode (*LncFolderFn)(LncContext *ctx, void *arg, const char *folder, bool *stop);
+extern LncCode lnc_store_list_folders(LncContext *ctx, LncStore *store, const char *folder, LncFolderFn fn,
+									  void *arg) LNC_MUST_CHECK;
 
 #endif

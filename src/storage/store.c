@@ -225,3 +225,38 @@ lnc_store_list(LncContext *ctx, LncStore *store, const char *folder, bool recurs
 	LNC_TRY(lnc_check_interrupt(ctx));
 	return store->ops->list(ctx, store, folder, recursive, start_after, fn, arg);
 }
+
+LncCode
+lnc_store_list_folders(LncContext *ctx, LncStore *store, const char *folder, LncFolderFn fn, void *arg)
+{
+	if (folder[0] != '\0')
+		LNC_TRY(lnc_key_check(ctx, folder));
+	LNC_TRY(lnc_check_interrupt(ctx));
+	return store->ops->list_folders(ctx, store, folder, fn, arg);
+}
+
+LncCode
+lnc_store_present(LncContext *ctx, LncStore *store, size_t n, const char *const *keys, bool *present)
+{
+	for (size_t i = 0; i < n; i++)
+		LNC_TRY(lnc_key_check(ctx, keys[i]));
+	LNC_TRY(lnc_check_interrupt(ctx));
+	return store->ops->present(ctx, store, n, keys, present);
+}
+
+LncCode
+lnc_present_by_size(LncContext *ctx, LncStore *store, size_t n, const char *const *keys, bool *present)
+{
+	for (size_t i = 0; i < n; i++)
+	{
+		uint64_t size;
+		LncCode code;
+
+		LNC_TRY(lnc_check_interrupt(ctx));
+		code = store->ops->size(ctx, store, keys[i], &size);
+		if (code != LNC_OK && code != LNC_NOT_FOUND)
+			return code;
+		present[i] = code == LNC_OK;
+	}
+	return LNC_OK;
+}

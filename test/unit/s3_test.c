@@ -710,10 +710,107 @@ listings_that_lie_are_refused(void **state)
 	assert_int_equal(server.count, 2);
 }
 
+typedef struct Folders
+{
+	int count;
+	char text[512];
+} Folders;
+
+static LncCode
+add_folder(LncContext *context, void *arg, const char *folder, bool *stop)
+{
+	Folders *seen = arg;
+
+	(void)context;
+	(void)stop;
+	seen->count++;
+	snprintf(seen->text + strlen(seen->text), sizeof(seen->text) - strlen(seen->text), "%s,", folder);
+	return LNC_OK;
+}
+
+#define ROOT "some dir/t.lance/"
+#define PREFIX(text) "<CommonPrefixes><Prefix>" text "</Prefix></CommonPrefixes>"
+
+static void
+folders_are_paged(void **state)
+{
+	/* Names that no key can have are passed over, as are objects; a second page follows. */
+	static const Step pages[] = {
+		{.status = "200 OK",
+		 .body = "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken>"
+				 "<Contents><Key>" ROOT "file</Key><Size>1</Size></Contents>" PREFIX(ROOT "a.lance/")
+					 PREFIX(ROOT "x &amp; y/") PREFIX(ROOT "/") PREFIX(ROOT "../") "</ListBucketResult>"},
+		{.status = "200 OK",
+		 .body = "<ListBucketResult><IsTruncated>false</IsTruncated>" PREFIX(ROOT "z/") "</ListBucketResult>"},
+		{0}};
+	Folders seen = {0};
+
+	(void)state;
+	open_script(pages, 0);
+	assert_int_equal(lnc_store_list_folders(&ctx, store, "", add_folder, &seen), LNC_OK);
+	assert_string_equal(seen.text, "a.lance,x & y,z,");
+	assert_int_equal(server.count, 2);
+	assert_non_null(strstr(server.requests[0].head, "delimiter=%2F&list-type=2&prefix=some%20dir%2Ft.lance%2F "));
+	assert_non_null(strstr(server.requests[1].head, "continuation-token=t&"));
+}
+
+static void
+folders_that_lie_are_refused(void **state)
+{
+	static const char *const bodies[] = {
+		"<ListBucketResult>" PREFIX("other/") "</ListBucketResult>",
+		"<ListBucketResult>" PREFIX(ROOT "a/b/") "</ListBucketResult>",
+		"<ListBucketResult>" PREFIX(ROOT "a") "</ListBucketResult>",
+		"<ListBucketResult>" PREFIX(ROOT) "</ListBucketResult>",
+		"<ListBucketResult>" PREFIX("") "</ListBucketResult>",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++)
+	{
+		Step steps[] = {{.status = "200 OK", .body = bodies[i]}, {0}};
+		Folders seen = {0};
+
+		if (i > 0)
+		{
+			lnc_arena_reset(arena);
+			fake_stop(&server);
+		}
+		open_script(steps, 0);
+		if (lnc_store_list_folders(&ctx, store, "", add_folder, &seen) != LNC_CORRUPT)
+			fail_msg("accepted: %s", bodies[i]);
+		assert_int_equal(seen.count, 0);
+	}
+}
+
+static void
+presence_is_asked_for(void **state)
+{
+	static const char *const keys[] = {"a", "b"};
+	static const Step refused[] = {
+		{.status = "403 Forbidden", .body = ""}, {.status = "403 Forbidden", .body = ""}, {0}};
+	static const Step missing[] = {
+		{.status = "404 Not Found", .body = ""}, {.status = "404 Not Found", .body = ""}, {0}};
+	bool present[2] = {true, true};
+
+	(void)state;
+	open_script(refused, 0);
+	assert_int_equal(lnc_store_present(&ctx, store, 2, keys, present), LNC_DENIED);
+	lnc_arena_reset(arena);
+	fake_stop(&server);
+	open_script(missing, 0);
+	assert_int_equal(lnc_store_present(&ctx, store, 2, keys, present), LNC_OK);
+	assert_false(present[0] || present[1]);
+	assert_int_equal(strncmp(server.requests[0].head, "HEAD ", 5), 0);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(folders_are_paged, setup, teardown),
+		cmocka_unit_test_setup_teardown(folders_that_lie_are_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(presence_is_asked_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(busy_answers_are_retried, setup, teardown),
 		cmocka_unit_test_setup_teardown(broken_connections_are_retried, setup, teardown),
 		cmocka_unit_test_setup_teardown(slow_is_borne_and_silence_is_not, setup, teardown),

@@ -70,6 +70,8 @@ pages_are_read(void **state)
 	assert_true(page.objects[0].modified_ms == INT64_C(1255369830250));
 	assert_string_equal(page.objects[0].e_tag, "\"abc\"");
 	assert_string_equal(page.objects[1].key, "a & b/2");
+	assert_int_equal(page.nfolders, 1);
+	assert_string_equal(page.folders[0], "a & b/sub/");
 	assert_true(page.truncated);
 	assert_string_equal(page.next_token, "1ueGc/+==");
 
@@ -79,6 +81,7 @@ pages_are_read(void **state)
 									   &page),
 					 LNC_OK);
 	assert_int_equal(page.nobjects, 0);
+	assert_int_equal(page.nfolders, 0);
 	assert_false(page.truncated);
 }
 

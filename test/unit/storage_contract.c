@@ -92,6 +92,60 @@ expect_listing(LncContext *ctx, LncStore *store, const char *folder, bool recurs
 	assert_string_equal(text, expected);
 }
 
+static LncCode
+collect_folder(LncContext *ctx, void *arg, const char *folder, bool *stop)
+{
+	LncObject object = {.key = folder};
+
+	return collect(ctx, arg, &object, stop);
+}
+
+static void
+expect_folders(LncContext *ctx, LncStore *store, const char *folder, const char *expected)
+{
+	Listed listed = {0};
+	char text[1024] = "";
+
+	assert_int_equal(lnc_store_list_folders(ctx, store, folder, collect_folder, &listed), LNC_OK);
+	for (int i = 0; i < listed.count; i++)
+	{
+		strcat(text, i > 0 ? "," : "");
+		strcat(text, listed.keys[i]);
+	}
+	assert_string_equal(text, expected);
+}
+
+static void
+check_folders(LncContext *ctx, LncStore *store)
+{
+	static const char *const keys[] = {"f/a/1",      "f/a/sub/2", "f/a.x",          "f/a b/1",
+									   "f/ab/c/d/4", "f/a0",      "f/\xC3\xA9%25/z"};
+	static const char *const asked[] = {"f/a/1", "f/a", "f/a0", "f/none", "f/a0/x"};
+	static const char *const bad[] = {"f/a/1", "f/../a"};
+	bool present[5] = {false};
+	Listed first = {.stop_after = 1};
+	uint64_t removed;
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		assert_int_equal(lnc_store_put(ctx, store, keys[i], slice("x")), LNC_OK);
+	expect_folders(ctx, store, "f", "f/a,f/a b,f/ab,f/\xC3\xA9%25");
+	expect_folders(ctx, store, "f/a", "f/a/sub");
+	expect_folders(ctx, store, "f/ab", "f/ab/c");
+	expect_folders(ctx, store, "f/a/sub", "");
+	expect_folders(ctx, store, "f/a0", "");
+	expect_folders(ctx, store, "f/none", "");
+	assert_int_equal(lnc_store_list_folders(ctx, store, "f", collect_folder, &first), LNC_OK);
+	assert_int_equal(first.count, 1);
+	assert_int_equal(lnc_store_list_folders(ctx, store, "f//a", collect_folder, &first), LNC_INVALID);
+
+	assert_int_equal(lnc_store_present(ctx, store, 5, asked, present), LNC_OK);
+	assert_true(present[0] && !present[1] && present[2] && !present[3] && !present[4]);
+	assert_int_equal(lnc_store_present(ctx, store, 0, asked, present), LNC_OK);
+	assert_int_equal(lnc_store_present(ctx, store, 2, bad, present), LNC_INVALID);
+	assert_int_equal(lnc_store_delete_prefix(ctx, store, "f", &removed), LNC_OK);
+	assert_int_equal(removed, 7);
+}
+
 static void
 check_reads(LncContext *ctx, LncArena *arena, LncStore *store)
 {
@@ -276,6 +330,7 @@ check_interrupts(LncContext *ctx, LncArena *arena, LncStore *store)
 	assert_int_equal(lnc_store_put(&stopped, store, "w/x", slice("x")), LNC_CANCELLED);
 	assert_int_equal(lnc_store_delete_prefix(&stopped, store, "w", &n), LNC_CANCELLED);
 	assert_int_equal(lnc_store_list(&stopped, store, "w", true, NULL, collect, NULL), LNC_CANCELLED);
+	assert_int_equal(lnc_store_list_folders(&stopped, store, "", collect_folder, NULL), LNC_CANCELLED);
 }
 
 void
@@ -289,6 +344,7 @@ lnc_check_store_contract(LncContext *ctx, LncArena *arena, LncStore *store)
 	check_writes(ctx, arena, store);
 	check_keys(ctx, arena, store);
 	check_listing(ctx, store);
+	check_folders(ctx, store);
 	check_interrupts(ctx, arena, store);
 	assert_int_equal(lnc_store_list(ctx, store, "", true, NULL, lnc_count_objects, &count), LNC_OK);
 	assert_int_equal(count, 7);
