@@ -45,6 +45,7 @@ REGRESS += refs
 REGRESS += batch
 REGRESS += revisions
 REGRESS += directory
+REGRESS += abandoned
 REGRESS += api_keys
 REGRESS += security
 REGRESS += grants
@@ -63,7 +64,7 @@ REGRESS += fdw_types
 REGRESS += fdw_vector
 REGRESS += fdw_blobs
 ISOLATION_OPTS = --inputdir=test --outputdir=$(BUILD)/isolation
-ISOLATION = declare_declare declare_drop drop_drop rename_rename refs create_version repeatable_read notify
+ISOLATION = declare_declare declare_drop drop_drop rename_rename refs create_version repeatable_read notify reap
 EXTRA_CLEAN = $(OBJS:.o=.d) $(addprefix $(BUILD)/,lance_inspect bench gen san unit deps/obj deps/san regress isolation check)
 
 OBJS = $(LIB_SOURCES:.c=.o) $(PROTO_SOURCES:.c=.o) $(SERVER_SOURCES:.c=.o) $(NANOARROW_OBJS)
