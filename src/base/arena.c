@@ -111,7 +111,10 @@ lnc_arena_create_child(LncContext *ctx, LncArena *parent, LncArena **out)
 	LncArena *child;
 	LncCode code;
 
-	LNC_TRY(lnc_arena_create_scratch(ctx, &child));
+	/* The parent's environment, not the caller's, which may be gone before the parent is. */
+	child = lnc_arena_create(parent->env);
+	if (child == NULL)
+		return lnc_fail(ctx, LNC_NO_MEMORY, "out of memory");
 	child->budget = parent->budget;
 	code = lnc_arena_on_cleanup(ctx, parent, destroy_child, child);
 	if (code != LNC_OK)

@@ -36,8 +36,8 @@ extern LncArena *lnc_arena_create(const struct LncEnv *env);
 extern LncCode lnc_arena_create_scratch(LncContext *ctx, LncArena **out) LNC_MUST_CHECK;
 
 /*
- * Make an empty arena that is destroyed at the latest when parent is reset or destroyed. Only the parent may destroy it.
- * It counts against the parent's budget.
+ * Make an empty arena, in the parent's environment, that is destroyed when parent is reset or destroyed, and by nobody
+ * else. It counts against the parent's budget.
  */
 extern LncCode lnc_arena_create_child(LncContext *ctx, LncArena *parent, LncArena **out) LNC_MUST_CHECK;
 

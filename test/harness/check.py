@@ -29,6 +29,7 @@ SUITES = {
     "s3": "the same, tables on an S3 server",
     "spec": "every route of the REST specification, with good and bent requests",
     "decode": "values of each encoding, read by the program that measures decode speed",
+    "fixtures": "every dataset of other writers in SQL, in local files and on an S3 server",
     "append": "16 clients append at once, some past the catalog",
     "crash": "kill -9 of the REST server in the middle of commits",
 }
@@ -71,7 +72,7 @@ def sweep(state):
 
 
 def needs_store(a):
-    return bool(a.suites & {"s3", "unit"})
+    return bool(a.suites & {"s3", "unit", "fixtures"})
 
 
 def prepare(s, a):
@@ -79,6 +80,8 @@ def prepare(s, a):
     def build():
         s.pg = clusters.server(s.home)
         clusters.build(s.pg, s.log("build"), 2)
+        if "fixtures" in a.suites:
+            s.inspect = clusters.build_inspect(s.pg, s.home, s.log("build"))
 
     def clients():
         for which in ("new", "old"):
@@ -134,7 +137,7 @@ class Lazy:
 def jobs_of(s, a):
     """(name, function of a Result) of every job, the long ones first."""
     jobs = []
-    local, crash = Lazy(s, "local"), Lazy(s, "crash")
+    local, crash, remote = Lazy(s, "local"), Lazy(s, "crash"), Lazy(s, "s3", s.store)
     if "unit" in a.suites:
         jobs.append(("unit", lambda r: suites.unit(s, r)))
     if "crash" in a.suites:
@@ -144,7 +147,7 @@ def jobs_of(s, a):
     if "append" in a.suites:
         for which in ("new", "old"):
             jobs.append(("append/" + which, lambda r, w=which: suites.client(s, r, "append_run.py", w, local.get(), None)))
-    for suite, place, where, store in (("s3", "s3", Lazy(s, "s3", s.store), s.store), ("clients", "local", local, None)):
+    for suite, place, where, store in (("s3", "s3", remote, s.store), ("clients", "local", local, None)):
         if suite not in a.suites:
             continue
         for which in ("new", "old"):
@@ -154,6 +157,9 @@ def jobs_of(s, a):
                              lambda r, x=(script, which, where, store): suites.client(s, r, x[0], x[1], x[2].get(), x[3])))
     if "decode" in a.suites:
         jobs.append(("decode", lambda r: suites.decode(s, r)))
+    if "fixtures" in a.suites:
+        for place, where, store in (("s3", remote, s.store), ("local", local, None)):
+            jobs.append(("fixtures/" + place, lambda r, x=(where, store): suites.fixtures(s, r, x[0].get(), x[1])))
     if "tap" in a.suites:
         folder = os.path.join(ROOT, "test", "t")
         for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:

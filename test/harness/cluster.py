@@ -85,6 +85,13 @@ def build(pg, log, jobs):
     run(make + ["install"], log=log, what="make install failed", todo="the whole output is in %s" % log)
 
 
+def build_inspect(pg, home, log):
+    """Build lance_inspect; returns a copy of it that the servers' user can run."""
+    run(["make", "inspect", "PG_CONFIG=" + pg.pg_config], log=log, what="lance_inspect does not build",
+        todo="the whole output is in %s" % log)
+    return shutil.copy(os.path.join(machine.ROOT, "build", "lance_inspect"), home)
+
+
 def options_of(options):
     return ", ".join("%s '%s'" % (k, v.replace("'", "''")) for k, v in options.items())
 

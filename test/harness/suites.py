@@ -39,6 +39,7 @@ class Setting:
         self.tree = None  # a copy of test, sql, expected that the servers' user can read
         self.pythons = {}  # client set -> python
         self.store = None
+        self.inspect = None  # the program lance_inspect
 
     def copy_tree(self):
         self.tree = os.path.join(self.home, "tree")
@@ -244,3 +245,9 @@ def client(s, r, script, which, cluster, store, more=None, timeout=900):
     if not re.search(r"^\d+ passed, \d+ failed$", text, re.M) or (
             status and r.failed == failed_before) or not r.passed:
         r.bad("%s ended with status %d" % (script, status))
+
+
+def fixtures(s, r, cluster, store):
+    """Every dataset of test/data/fixtures, or of the folder LANCE_FIXTURES, in SQL."""
+    folder = os.environ.get("LANCE_FIXTURES") or os.path.join(s.tree, "test", "data", "fixtures")
+    client(s, r, "fixtures_run.py", "new", cluster, store, {"LANCE_FIXTURES": folder, "LANCE_INSPECT": s.inspect})

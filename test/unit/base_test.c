@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -50,6 +51,48 @@ arena_keeps_blocks_apart_and_runs_cleanups(void **state)
 	assert_int_equal(lnc_arena_footprint(arena), 0);
 	lnc_arena_destroy(arena);
 	assert_int_equal(calls, 1);
+}
+
+/* An environment with an end of its own. */
+static void *
+counted_alloc(void *state, size_t size)
+{
+	++*(int *)state;
+	return malloc(size);
+}
+
+static void
+counted_release(void *state, void *ptr)
+{
+	--*(int *)state;
+	free(ptr);
+}
+
+static void
+child_arenas_live_in_the_environment_of_their_parent(void **state)
+{
+	int blocks[2] = {0, 0};
+	LncEnv envs[2] = {*lnc_env_default(), *lnc_env_default()};
+	LncContext caller;
+	LncArena *parent;
+	LncArena *child;
+	char *text;
+
+	(void)state;
+	for (int i = 0; i < 2; i++)
+	{
+		envs[i].alloc = counted_alloc;
+		envs[i].release = counted_release;
+		envs[i].state = &blocks[i];
+	}
+	parent = lnc_arena_create(&envs[0]);
+	lnc_context_init(&caller, &envs[1]);
+	assert_int_equal(lnc_arena_create_child(&caller, parent, &child), LNC_OK);
+	assert_int_equal(lnc_arena_strndup(&caller, child, "kept", 4, &text), LNC_OK);
+	assert_int_equal(blocks[1], 0);
+	assert_true(blocks[0] > 2);
+	lnc_arena_destroy(parent);
+	assert_int_equal(blocks[0], 0);
 }
 
 static void
@@ -102,6 +145,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(arena_keeps_blocks_apart_and_runs_cleanups),
+		cmocka_unit_test(child_arenas_live_in_the_environment_of_their_parent),
 		cmocka_unit_test(arena_refuses_products_that_overflow),
 		cmocka_unit_test(errors_keep_their_parts),
 		cmocka_unit_test(ranges_are_checked_without_overflow),
