@@ -4,8 +4,8 @@
 Each is scanned whole and compared with the rows that its writer put in, counted, read column by column, by IS NULL,
 again and again in a nested loop, by row id; the inspection functions and lance_inspect must agree. What is not read
 is refused by name, damage is an error, and the same backend goes on. With an S3 server (LANCE_TEST_S3_ENDPOINT) the
-datasets are uploaded to it first, and columns alone are left to LANCE_TEST_LONG=1. LANCE_FIXTURES is the folder of
-index.json, LANCE_INSPECT the program.
+datasets are uploaded to it first, then scanned and counted, with ids; the rest there is left to LANCE_TEST_LONG=1.
+LANCE_FIXTURES is the folder of index.json, LANCE_INSPECT the program.
 """
 import json
 import os
@@ -22,7 +22,7 @@ from pg import Error, Session, literal, name
 FOLDER = os.path.join(os.environ["LANCE_FIXTURES"], "data")
 BUCKET = "lance-fixtures"  # of the base paths in the s3_* datasets
 ROOT = "s3://" + BUCKET if S3["endpoint"] else "file://" + FOLDER
-EACH_COLUMN = not S3["endpoint"] or env("LONG") == "1"  # on a store they are some 80,000 requests
+THOROUGH = not S3["endpoint"] or env("LONG") == "1"  # on a store that makes 120,000 requests
 SERVER, SCHEMA, ROLE = "fixtures_" + RUN_ID, "fixtures_" + RUN_ID, "reader_" + RUN_ID
 SYSTEM = ("_rowid", "_rowaddr", "_row_created_at_version", "_row_last_updated_at_version")
 FLAGS = {"refuse_unknown_flag": "40", "refuse_overlay_flag": "6 (data overlay files)",
@@ -179,7 +179,7 @@ def check_ids(db, place, table, entry, suffix, rows):
     eq(len({r[0] for r in got}), rows, "different row ids")
     if "rowids" not in entry["name"]:
         eq([r[0] for r in got], addresses, "row ids without stable ones")
-    if got:
+    if THOROUGH and got:
         some = sorted({0, rows // 2, rows - 1})
         for column in (0, 1):
             eq(db.rows("SELECT _rowid, t::text FROM %s AS t WHERE %s = ANY ('{%s}')" % (
@@ -234,14 +234,14 @@ def check_version(db, entry, suffix, file):
     eq(count, len(got), "count(*)")
     if "rows" in entry and not (place.version or place.branch):
         eq(count, entry["rows"], "rows in index.json")
-    db.rows("DROP TABLE IF EXISTS whole")
-    db.rows("CREATE TEMP TABLE whole AS SELECT * FROM %s" % table)
-    if EACH_COLUMN:
+    if THOROUGH:
+        db.rows("DROP TABLE IF EXISTS whole")
+        db.rows("CREATE TEMP TABLE whole AS SELECT * FROM %s" % table)
         check_columns(db, table, kinds, expected)
-    eq(check_rescan(db, table), count, "rows in a nested loop")
-    check_inspection(db, place, kinds, count)
+        eq(check_rescan(db, table), count, "rows in a nested loop")
+        check_inspection(db, place, kinds, count)
     known = check_ids(db, place, table, entry, suffix, count)
-    if "jsonb" in kinds.values():
+    if THOROUGH and "jsonb" in kinds.values():
         table = place.attach(db, "composed", "composite")
         composed = columns_of(db, table)
         if composed != kinds:

@@ -5,10 +5,8 @@
  *	input	u8 version, u32 size of the manifest, the manifest (cut where the input ends), the deletion file of every
  *			fragment
  */
-#include <inttypes.h>
 #include <stdlib.h>
 
-#include "dataset/deletion.h"
 #include "fuzz.h"
 #include "scan/scan.h"
 
@@ -41,29 +39,8 @@ static void
 read_deletions(LncContext *ctx, LncArena *arena, LncStore *store, const LncDataset *dataset,
 			   const LncFragment *fragment, LncSlice bytes)
 {
-	LncDeletions deletions;
-	char *key;
-	uint64_t next = 0;
-	uint64_t count = 0;
-
-	if (fragment->deletion_kind == LNC_DELETION_NONE || fragment->deletion_has_base)
-		return;
-	if (lnc_arena_printf(ctx, arena, &key, "_deletions/%" PRIu64 "-%" PRIu64 "-%" PRIu64 ".%s", fragment->id,
-						 fragment->deletion_read_version, fragment->deletion_id,
-						 fragment->deletion_kind == LNC_DELETION_ARROW ? "arrow" : "bin") != LNC_OK ||
-		lnc_store_put(ctx, store, key, bytes) != LNC_OK)
-		abort();
-	if (lnc_deletion_read(ctx, arena, dataset, fragment, &deletions) != LNC_OK)
-		return;
-	for (size_t i = 0; i < deletions.nranges; i++)
-	{
-		if (deletions.ranges[i].first < next || deletions.ranges[i].last < deletions.ranges[i].first)
-			abort();
-		next = (uint64_t)deletions.ranges[i].last + 1;
-		count += next - deletions.ranges[i].first;
-	}
-	if (next > fragment->physical_rows || count != deletions.count)
-		abort();
+	if (fragment->deletion_kind != LNC_DELETION_NONE && !fragment->deletion_has_base)
+		fuzz_read_deletions(ctx, arena, store, dataset, fragment, bytes);
 }
 
 int

@@ -6,6 +6,7 @@
 
 #include "column/blob.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -165,6 +166,41 @@ sum_column(const LncColumn *column)
 	if (column->type->kind == LNC_TYPE_BOOL)
 		return sum + sum_bytes(column->values, lnc_bitmap_size(length));
 	return sum + sum_bytes(column->values, length * lnc_type_width(column->type));
+}
+
+void
+fuzz_read_bytes(const void *data, uint64_t size)
+{
+	static volatile uint64_t sink;
+
+	sink += sum_bytes(data, size);
+}
+
+void
+fuzz_read_deletions(LncContext *ctx, LncArena *arena, LncStore *store, const LncDataset *dataset,
+					const LncFragment *fragment, LncSlice bytes)
+{
+	LncDeletions deletions;
+	char *key;
+	uint64_t next = 0;
+	uint64_t count = 0;
+
+	if (lnc_arena_printf(ctx, arena, &key, "_deletions/%" PRIu64 "-%" PRIu64 "-%" PRIu64 ".%s", fragment->id,
+						 fragment->deletion_read_version, fragment->deletion_id,
+						 fragment->deletion_kind == LNC_DELETION_ARROW ? "arrow" : "bin") != LNC_OK ||
+		lnc_store_put(ctx, store, key, bytes) != LNC_OK)
+		abort();
+	if (lnc_deletion_read(ctx, arena, dataset, fragment, &deletions) != LNC_OK)
+		return;
+	for (size_t i = 0; i < deletions.nranges; i++)
+	{
+		if (deletions.ranges[i].first < next || deletions.ranges[i].last < deletions.ranges[i].first)
+			abort();
+		next = (uint64_t)deletions.ranges[i].last + 1;
+		count += next - deletions.ranges[i].first;
+	}
+	if (next > fragment->physical_rows || count != deletions.count)
+		abort();
 }
 
 void

@@ -6,6 +6,7 @@
 #define TEST_FUZZ_H
 
 #include "base/env.h"
+#include "dataset/deletion.h"
 #include "encoding/page.h"
 
 /* The target itself, called by libFuzzer or by replay.c. */
@@ -19,6 +20,13 @@ extern const char *fuzz_type(unsigned number);
 
 /* Read every byte of a column, so that a sanitizer sees a pointer that is off; abort when its layout is broken. */
 extern void fuzz_read_column(const LncColumn *column);
+
+/* Read every byte. */
+extern void fuzz_read_bytes(const void *data, uint64_t size);
+
+/* Put bytes into store as the fragment's deletion file and read it; abort when the result is not in order. */
+extern void fuzz_read_deletions(LncContext *ctx, LncArena *arena, LncStore *store, const LncDataset *dataset,
+								const LncFragment *fragment, LncSlice bytes);
 
 /*
  * Open the page that the input describes and decode it in several ranges of rows.
