@@ -188,7 +188,9 @@ $(BUILD)/fuzz/%_fuzz: $(BUILD)/fuzzobj/test/fuzz/%_fuzz.o $(FUZZ_SHARED:%.c=$(BU
 	@mkdir -p $(@D)
 	$(CLANG) $(FUZZ_FLAGS) $^ $(LIB_LIBS) -lm -o $@
 
-fuzz-replay: $(FUZZ_NAMES:%=$(BUILD)/fuzz/%_replay)
+fuzz-replays: $(FUZZ_NAMES:%=$(BUILD)/fuzz/%_replay)
+
+fuzz-replay: fuzz-replays
 	@set -e; for n in $(FUZZ_NAMES); do echo "# $$n"; $(BUILD)/fuzz/$${n}_replay test/data/fuzz/$$n; done
 
 # make fuzz NAME=file: new inputs go to build/fuzz/corpus, findings to build/fuzz
@@ -202,7 +204,7 @@ fuzz: $(BUILD)/fuzz/$(NAME)_fuzz
 print-%:
 	@echo '$($*)'
 
-.PHONY: unit unit-tests random bench bench-programs inspect clang fuzz fuzz-replay help
+.PHONY: unit unit-tests random bench bench-programs inspect clang fuzz fuzz-replay fuzz-replays help
 help:
 	@echo "make deps       fetch and unpack nanoarrow (a build does it too when it is missing)"
 	@echo "make            build the extension"

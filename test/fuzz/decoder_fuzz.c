@@ -32,10 +32,10 @@ typedef struct Input
 } Input;
 
 static void
-read_fixed(LncCode code, const uint8_t *out, uint64_t size)
+read_fixed(LncCode code, const uint8_t *const *out, uint64_t size)
 {
 	if (code == LNC_OK)
-		fuzz_read_bytes(out, size);
+		fuzz_read_bytes(*out, size);
 }
 
 /* Positions that rise, from any start, inside the bytes that lie there. */
@@ -86,8 +86,8 @@ decode_bitpacked(LncContext *ctx, LncArena *arena, const Input *in)
 	const uint8_t *out;
 
 	if (in->count <= LNC_BITPACK_BLOCK)
-		read_fixed(lnc_bitpack_inline(ctx, arena, bits, in->all, in->count, &out), out, in->count * bits / 8);
-	read_fixed(lnc_bitpack_out_of_line(ctx, arena, bits, width, in->all, in->count, &out), out, in->count * bits / 8);
+		read_fixed(lnc_bitpack_inline(ctx, arena, bits, in->all, in->count, &out), &out, in->count * bits / 8);
+	read_fixed(lnc_bitpack_out_of_line(ctx, arena, bits, width, in->all, in->count, &out), &out, in->count * bits / 8);
 }
 
 static void
@@ -104,12 +104,12 @@ decode_runs(LncContext *ctx, LncArena *arena, const Input *in)
 		return;
 	if (lnc_rle_total(ctx, length_bits, lengths, &total) == LNC_OK && total <= FUZZ_MAX_OUT)
 	{
-		read_fixed(lnc_rle_expand(ctx, arena, bits, length_bits, values, lengths, total, true, &out), out,
+		read_fixed(lnc_rle_expand(ctx, arena, bits, length_bits, values, lengths, total, true, &out), &out,
 				   total * bits / 8);
 		if (total > 0 && lnc_rle_expand(ctx, arena, bits, length_bits, values, lengths, total - 1, true, &out) == LNC_OK)
 			abort();
 	}
-	read_fixed(lnc_rle_expand(ctx, arena, bits, length_bits, values, lengths, in->count, false, &out), out,
+	read_fixed(lnc_rle_expand(ctx, arena, bits, length_bits, values, lengths, in->count, false, &out), &out,
 			   in->count * bits / 8);
 }
 
@@ -252,7 +252,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			decode_runs(&ctx, arena, &in);
 			break;
 		case 2:
-			read_fixed(lnc_byte_stream_split_decode(&ctx, arena, 1 + in.parameter % 16, in.all, in.count, &out), out,
+			read_fixed(lnc_byte_stream_split_decode(&ctx, arena, 1 + in.parameter % 16, in.all, in.count, &out), &out,
 					   in.count * (1 + in.parameter % 16));
 			break;
 		case 3:

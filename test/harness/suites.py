@@ -134,6 +134,19 @@ def unit(s, r):
             env["LANCE_TEST_S3_OPEN"] = "1"
         status, text = execute(r.log, [program], env=env, timeout=300)
         count_tap(r, name[:-2], status, text)
+    fuzz_replay(s, r)
+
+
+def fuzz_replay(s, r):
+    """The fuzz targets over their corpora, among them what once was a finding; a point for each target."""
+    status, text = execute(r.log, ["make", "-s", "-j2", "fuzz-replays", "PG_CONFIG=" + s.pg.pg_config])
+    if status:
+        r.bad("the fuzz targets do not build")
+        return
+    for name in sorted(n[:-len("_fuzz.c")] for n in os.listdir(os.path.join(ROOT, "test", "fuzz")) if n.endswith("_fuzz.c")):
+        program = os.path.join(ROOT, "build", "fuzz", name + "_replay")
+        status, text = execute(r.log, [program, os.path.join(ROOT, "test", "data", "fuzz", name)], timeout=300)
+        r.ok() if status == 0 else r.bad("fuzz target %s: status %d" % (name, status))
 
 
 def decode(s, r):
