@@ -29,7 +29,7 @@ SUITES = {
     "s3": "the same, tables on an S3 server",
     "spec": "every route of the REST specification, with good and bent requests",
     "decode": "values of each encoding, read by the program that measures decode speed",
-    "fixtures": "every dataset of other writers in SQL, in local files and on an S3 server",
+    "fixtures": "datasets of other writers in SQL, in local files and on an S3 server",
     "append": "16 clients append at once, some past the catalog",
     "crash": "kill -9 of the REST server in the middle of commits",
 }
@@ -160,6 +160,9 @@ def jobs_of(s, a):
     if "fixtures" in a.suites:
         for place, where, store in (("s3", remote, s.store), ("local", local, None)):
             jobs.append(("fixtures/" + place, lambda r, x=(where, store): suites.fixtures(s, r, x[0].get(), x[1])))
+        for place, which, where, store in (("s3", "new", remote, s.store), ("local", "new", local, None), ("local", "old", local, None)):
+            jobs.append(("cases/%s/%s" % (place, which),
+                         lambda r, x=(which, where, store): suites.client(s, r, "cases_run.py", x[0], x[1].get(), x[2])))
     if "tap" in a.suites:
         folder = os.path.join(ROOT, "test", "t")
         for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else []:
