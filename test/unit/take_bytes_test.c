@@ -260,7 +260,8 @@ expect_array(Expected *expected, const Lance__Encodings20__ArrayEncoding *array,
 	{
 		case LANCE__ENCODINGS20__ARRAY_ENCODING__ARRAY_ENCODING_FLAT:
 			expected->layout = "2.0 flat";
-			if (array->flat->compression != NULL && count > 0)
+			if (array->flat->compression != NULL && strcmp(array->flat->compression->scheme, "none") != 0 &&
+				count > 0)
 				expect_buffer(expected, array->flat->buffer->buffer_index);
 			else
 				expect_bits(expected, array->flat->buffer, array->flat->bits_per_value, first, count);
