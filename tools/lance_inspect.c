@@ -47,12 +47,20 @@ static LncCode
 put_version(LncContext *ctx, void *arg, const LncVersionFacts *facts)
 {
 	(void)ctx;
-	fprintf(arg, "%" PRIu64 "\t%" PRId64 ".%06d\t", facts->version, facts->timestamp_us / 1000000,
-			(int)llabs(facts->timestamp_us % 1000000));
-	put_text(arg, facts->operation);
-	fprintf(arg, "\t%" PRIu64 "\t%" PRIu64 "\t", facts->fragments, facts->physical_rows);
+	fprintf(arg, "%" PRIu64 "\t", facts->version);
+	if (facts->problem == NULL)
+	{
+		fprintf(arg, "%" PRId64 ".%06d\t", facts->timestamp_us / 1000000,
+				(int)llabs(facts->timestamp_us % 1000000));
+		put_text(arg, facts->operation);
+		fprintf(arg, "\t%" PRIu64 "\t%" PRIu64 "\t", facts->fragments, facts->physical_rows);
+	}
+	else
+		fputs("\t\t\t\t", arg);
 	put_text(arg, facts->manifest_key);
-	fprintf(arg, "\t%" PRIu64 "\n", facts->manifest_size);
+	fprintf(arg, "\t%" PRIu64 "\t", facts->manifest_size);
+	put_text(arg, facts->problem);
+	fputc('\n', arg);
 	return LNC_OK;
 }
 
@@ -147,7 +155,8 @@ inspect(LncContext *ctx, LncArena *arena, const Arguments *arguments, FILE *out)
 	LNC_TRY(open_store(ctx, NULL, arena, arguments->uri, &store));
 	if (strcmp(arguments->what, "versions") == 0)
 	{
-		fputs("version\tcommitted_at\toperation\tfragments\tphysical_rows\tmanifest_key\tmanifest_size\n", out);
+		fputs("version\tcommitted_at\toperation\tfragments\tphysical_rows\tmanifest_key\tmanifest_size\tproblem\n",
+			  out);
 		return lnc_inspect_versions(ctx, store, arguments->branch, put_version, out);
 	}
 	LNC_TRY(open_dataset(ctx, arena, arguments, store, &dataset));

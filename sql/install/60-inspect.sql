@@ -3,11 +3,11 @@
 
 CREATE FUNCTION lance_dataset_versions(dataset text, server text DEFAULT NULL, branch text DEFAULT NULL,
 	OUT version bigint, OUT committed_at timestamptz, OUT operation text, OUT fragments bigint,
-	OUT physical_rows bigint, OUT manifest_key text, OUT manifest_size bigint)
+	OUT physical_rows bigint, OUT manifest_key text, OUT manifest_size bigint, OUT problem text)
 	RETURNS SETOF record
 	LANGUAGE C VOLATILE AS 'MODULE_PATHNAME', 'lance_sql_dataset_versions';
 COMMENT ON FUNCTION lance_dataset_versions(text, text, text) IS
-	'the versions of a dataset that are there: when and by which operation each was made';
+	'the versions of a dataset that are there: when and by which operation each was made, or why it can''t be read';
 REVOKE ALL ON FUNCTION lance_dataset_versions(text, text, text) FROM PUBLIC;
 
 CREATE FUNCTION lance_dataset_fragments(dataset text, server text DEFAULT NULL, version bigint DEFAULT NULL,

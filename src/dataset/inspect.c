@@ -16,27 +16,50 @@
 
 /* ---- versions */
 
+/* What the manifest says. */
+static LncCode
+read_version(LncContext *ctx, LncArena *scratch, LncStore *store, LncVersionFacts *facts)
+{
+	Lance__Table__Manifest *manifest;
+
+	LNC_TRY(lnc_manifest_read(ctx, scratch, store, facts->manifest_key, &manifest));
+	facts->timestamp_us = lnc_manifest_timestamp_us(manifest);
+	facts->fragments = manifest->n_fragments;
+	for (size_t i = 0; i < manifest->n_fragments; i++)
+	{
+		if (lnc_add_overflow(facts->physical_rows, manifest->fragments[i]->physical_rows, &facts->physical_rows))
+		{
+			lnc_fail(ctx, LNC_CORRUPT, "manifest states too many rows");
+			lnc_detail(ctx, "File \"%s\".", facts->manifest_key);
+			return LNC_CORRUPT;
+		}
+	}
+	return lnc_operation_read(ctx, scratch, store, facts->manifest_key, manifest, &facts->operation);
+}
+
 static LncCode
 inspect_version(LncContext *ctx, LncArena *scratch, LncStore *store, const LncVersionFile *file, LncVersionFn fn,
 				void *arg)
 {
 	LncVersionFacts facts = {.version = file->version, .manifest_key = file->key, .manifest_size = file->size};
-	Lance__Table__Manifest *manifest;
+	LncVersionFacts known = facts;
+	LncCode code;
 
 	LNC_TRY(lnc_check_interrupt(ctx));
-	LNC_TRY(lnc_manifest_read(ctx, scratch, store, file->key, &manifest));
-	facts.timestamp_us = lnc_manifest_timestamp_us(manifest);
-	facts.fragments = manifest->n_fragments;
-	for (size_t i = 0; i < manifest->n_fragments; i++)
+	code = read_version(ctx, scratch, store, &facts);
+	if (code == LNC_CORRUPT || code == LNC_UNSUPPORTED || code == LNC_LIMIT || code == LNC_NOT_FOUND ||
+		code == LNC_DENIED)
 	{
-		if (lnc_add_overflow(facts.physical_rows, manifest->fragments[i]->physical_rows, &facts.physical_rows))
-		{
-			lnc_fail(ctx, LNC_CORRUPT, "manifest states too many rows");
-			lnc_detail(ctx, "File \"%s\".", file->key);
-			return LNC_CORRUPT;
-		}
+		char *problem;
+
+		/* What is wrong with one version is no reason to keep the others back. */
+		LNC_TRY(lnc_arena_printf(ctx, scratch, &problem, "%s%s%s", ctx->error.message,
+								 ctx->error.detail[0] != '\0' ? "; " : "", ctx->error.detail));
+		facts = known;
+		facts.problem = problem;
+		code = LNC_OK;
 	}
-	LNC_TRY(lnc_operation_read(ctx, scratch, store, file->key, manifest, &facts.operation));
+	LNC_TRY(code);
 	return fn(ctx, arg, &facts);
 }
 

@@ -20,11 +20,16 @@ typedef struct LncVersionFacts
 	uint64_t manifest_size;
 	uint64_t fragments;
 	uint64_t physical_rows;
+	const char *
+		problem; /* why the manifest can't be read: message and detail; NULL: it can. Else only its file is known */
 } LncVersionFacts;
 
 typedef LncCode (*LncVersionFn)(LncContext *ctx, void *arg, const LncVersionFacts *facts);
 
-/* All versions of a branch (NULL: main), ascending. LNC_NOT_FOUND when there is none. A damaged manifest is an error. */
+/*
+ * All versions of a branch (NULL: main), ascending. LNC_NOT_FOUND when there is none. A manifest that is damaged, gone or out
+ * of reach is a problem of its version; a store that does not answer is an error.
+ */
 extern LncCode lnc_inspect_versions(LncContext *ctx, LncStore *store, const char *branch, LncVersionFn fn,
 									void *arg) LNC_MUST_CHECK;
 

@@ -120,6 +120,7 @@ keep_version(LncContext *ctx, void *arg, const LncVersionFacts *facts)
 	LNC_TRY(LNC_NEW(ctx, ((Items *)arg)->arena, &item, 1));
 	item->facts = *facts;
 	LNC_TRY(copy_text(ctx, arg, &item->facts.manifest_key));
+	LNC_TRY(copy_text(ctx, arg, &item->facts.problem));
 	append(arg, item, &item->next);
 	return LNC_OK;
 }

@@ -83,10 +83,19 @@ lance_sql_dataset_versions(PG_FUNCTION_ARGS)
 		lance_record_time_us(
 			&record, (LanceOptionalInt){.given = item->facts.timestamp_us != 0, .value = item->facts.timestamp_us});
 		lance_record_text(&record, item->facts.operation);
-		add_number(&record, "fragments", item->facts.fragments);
-		add_number(&record, "physical_rows", item->facts.physical_rows);
+		if (item->facts.problem == NULL)
+		{
+			add_number(&record, "fragments", item->facts.fragments);
+			add_number(&record, "physical_rows", item->facts.physical_rows);
+		}
+		else
+		{
+			add_null(&record);
+			add_null(&record);
+		}
 		lance_record_text(&record, server_text(item->facts.manifest_key));
 		add_number(&record, "manifest_size", item->facts.manifest_size);
+		lance_record_text(&record, server_text(item->facts.problem));
 		lance_set_add(fcinfo, &record);
 	}
 	PG_RETURN_NULL();
