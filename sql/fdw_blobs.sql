@@ -47,6 +47,21 @@ SELECT g.id, g.blob = w.blob AS same FROM gone g, whole w WHERE g.id = w.id AND 
 SELECT try('SELECT md5(blob) FROM gone');
 SELECT try('CREATE TEMP TABLE kept AS SELECT * FROM gone');
 SELECT try('SELECT blob FROM gone WHERE blob IS NULL');
+-- Counted where they are read, and only there.
+CREATE FUNCTION counted(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	plan jsonb;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, FORMAT json, TIMING off) ' || query INTO plan;
+	SELECT jsonb_path_query_first(plan, '$.**."Blob Bytes"') INTO plan;
+	RETURN plan;
+END $$;
+ALTER FOREIGN TABLE whole ADD _rowid bigint;
+SELECT counted('SELECT octet_length(blob) FROM whole') AS lengths,
+	counted('SELECT md5(blob) FROM whole')::bigint = (SELECT sum(octet_length(blob)) FROM whole) AS all_bytes,
+	counted('SELECT md5(blob) FROM whole WHERE _rowid = 1')::bigint = (SELECT octet_length(blob) FROM whole WHERE _rowid = 1) AS one,
+	counted('SELECT to_jsonb(w) FROM whole w') IS NOT NULL AS rows;
+ALTER FOREIGN TABLE whole DROP _rowid;
 -- The bytes, through everything that keeps values: sorts, joins, aggregates, tables, cursors.
 CREATE TEMP TABLE copy AS SELECT * FROM whole;
 SELECT count(*) FROM whole w JOIN copy c USING (id) WHERE w.blob IS DISTINCT FROM c.blob;

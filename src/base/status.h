@@ -43,12 +43,20 @@ typedef struct LncError
 	char hint[512];    /* sentences with the mend */
 } LncError;
 
-/* One per operation. Holds the environment's hooks (borrowed) and the last error. */
+/* What was asked of stores. */
+typedef struct LncUsage
+{
+	uint64_t requests;
+	uint64_t bytes_read;
+} LncUsage;
+
+/* One per operation. Holds the environment's hooks (borrowed), the last error, and what the operation has asked of stores. */
 typedef struct LncContext
 {
 	const struct LncEnv *env;
 	struct LncBudget *budget; /* that scratch arenas count against (arena.h), or NULL */
 	LncError error;
+	LncUsage usage;
 } LncContext;
 
 #define LNC_MUST_CHECK __attribute__((warn_unused_result))

@@ -17,6 +17,7 @@ struct LncBlobSource
 	const LncDataset *dataset; /* borrowed, as is store */
 	LncStore *store;           /* of the data file */
 	const char *key;
+	LncUsage *usage;          /* borrowed; NULL: nobody counts */
 	LncArena *arena;          /* borrowed; holds this struct */
 	LncArena *external_arena; /* owned, made when first needed; holds external and external_uri */
 	const char *external_uri; /* NULL: none is open */
@@ -38,7 +39,7 @@ typedef struct Descriptor
 
 LncCode
 lnc_blob_source_create(LncContext *ctx, LncArena *arena, const LncDataset *dataset, LncStore *store,
-					   const char *key, LncBlobSource **out)
+					   const char *key, LncUsage *usage, LncBlobSource **out)
 {
 	LncBlobSource *source;
 
@@ -46,6 +47,7 @@ lnc_blob_source_create(LncContext *ctx, LncArena *arena, const LncDataset *datas
 	source->dataset = dataset;
 	source->store = store;
 	source->key = key;
+	source->usage = usage;
 	source->arena = arena;
 	*out = source;
 	return LNC_OK;
@@ -241,6 +243,7 @@ read_blob(LncContext *ctx, LncArena *arena, LncBlobSource *source, Descriptor *b
 LncCode
 lnc_blob_read(LncContext *ctx, LncArena *arena, const LncColumn *column, int64_t row, uint64_t max, LncSlice *out)
 {
+	LncUsage before = ctx->usage;
 	Descriptor blob;
 	LncCode code;
 
@@ -250,6 +253,11 @@ lnc_blob_read(LncContext *ctx, LncArena *arena, const LncColumn *column, int64_t
 	LNC_TRY(lnc_check_interrupt(ctx));
 	blob = descriptor_at(column, row);
 	code = read_blob(ctx, arena, column->blobs, &blob, max, out);
+	if (column->blobs->usage != NULL)
+	{
+		column->blobs->usage->requests += ctx->usage.requests - before.requests;
+		column->blobs->usage->bytes_read += ctx->usage.bytes_read - before.bytes_read;
+	}
 	if (code != LNC_OK && code != LNC_CANCELLED && code != LNC_NO_MEMORY)
 		lnc_detail(ctx, "Blob described in file \"%s\" of \"%s\".", column->blobs->key,
 				   lnc_store_uri(column->blobs->store));

@@ -33,9 +33,12 @@ typedef enum LncBlobKind
 /* Where the blobs of one data file are read. */
 typedef struct LncBlobSource LncBlobSource;
 
-/* The source of the blobs of a data file, which is at key of store. Lives in arena; all else is borrowed. */
+/*
+ * The source of the blobs of a data file, which is at key of store. Lives in arena; all else is borrowed. What reading
+ * blobs asks of stores is added to *usage, unless that is NULL.
+ */
 extern LncCode lnc_blob_source_create(LncContext *ctx, LncArena *arena, const LncDataset *dataset, LncStore *store,
-									  const char *key, LncBlobSource **out) LNC_MUST_CHECK;
+									  const char *key, LncUsage *usage, LncBlobSource **out) LNC_MUST_CHECK;
 
 /* Set the source of all columns of blobs in the tree. */
 extern void lnc_blob_set_source(LncColumn *column, LncBlobSource *source);

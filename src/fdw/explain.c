@@ -49,6 +49,7 @@ lanceExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	LanceScanState *state = node->fdw_state;
 	LanceSource *source = state->source;
 	LncScanStats stats = {0};
+	LncUsage usage = {0};
 
 	explain_lookup(node, es);
 	if (!es->verbose && !es->analyze)
@@ -72,6 +73,7 @@ lanceExplainForeignScan(ForeignScanState *node, ExplainState *es)
 		lnc_take_stats(state->take, &taken);
 		stats.fragments = taken.fragments;
 		stats.rows = taken.rows;
+		stats.blobs = taken.blobs;
 	}
 	if (state->scan != NULL)
 		lnc_scan_stats(state->scan, &stats);
@@ -79,6 +81,10 @@ lanceExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	ExplainPropertyInteger("Lance Rows", NULL, (int64)stats.rows, es);
 	if (state->keys == NULL)
 		ExplainPropertyInteger("Lance Rows Deleted", NULL, (int64)stats.rows_deleted, es);
-	ExplainPropertyInteger("Storage Requests", NULL, (int64)state->requests, es);
-	ExplainPropertyInteger("Storage Bytes", NULL, (int64)state->bytes_read, es);
+	if (state->lib != NULL)
+		usage = state->lib->ctx.usage;
+	ExplainPropertyInteger("Storage Requests", NULL, (int64)(usage.requests + stats.blobs.requests), es);
+	ExplainPropertyInteger("Storage Bytes", NULL, (int64)(usage.bytes_read + stats.blobs.bytes_read), es);
+	if (stats.blobs.requests > 0)
+		ExplainPropertyInteger("Blob Bytes", NULL, (int64)stats.blobs.bytes_read, es);
 }

@@ -239,20 +239,12 @@ place_columns(LanceScanState *state)
 	}
 }
 
-/* Several scans may read through one store: what it counts during our own calls is ours. */
 static void
 fetch_batch(LanceScanState *state, ExprContext *econtext)
 {
-	LncStoreStats before;
-	LncStoreStats after;
-
-	lnc_store_stats(state->source->dataset->store, &before);
 	state->row = 0;
 	state->batch = NULL;
 	state->batch = next_batch(state, econtext);
-	lnc_store_stats(state->source->dataset->store, &after);
-	state->requests += after.requests - before.requests;
-	state->bytes_read += after.bytes_read - before.bytes_read;
 	state->batches++;
 	state->finished = state->batch == NULL;
 	if (!state->finished)

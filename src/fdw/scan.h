@@ -53,8 +53,8 @@ typedef struct LanceScanState
 	const LanceScanColumn *converting; /* the column whose value is being converted; NULL: none */
 	LanceSource *source;               /* lives as long as the query */
 	LanceColumnSet columns;
-	MemoryContext memory; /* holds lib; deleted at the end of the scan */
-	LanceLibrary *lib;
+	MemoryContext memory;  /* holds lib; deleted at the end of the scan */
+	LanceLibrary *lib;     /* its context counts what this scan asks of stores, blobs aside */
 	LncScan *scan;         /* NULL until the first row is asked for, as is take */
 	const LncBatch *batch; /* the batch that rows are taken from; NULL: fetch one */
 	int64 row;             /* next row of the batch */
@@ -70,9 +70,7 @@ typedef struct LanceScanState
 	MemoryContext turn; /* holds their values; reset when they are evaluated anew */
 	LncTakeBy by;
 	LncTake *take;
-	uint64 nkeys;    /* over all turns */
-	uint64 requests; /* of this scan's own reads, over all its turns */
-	uint64 bytes_read;
+	uint64 nkeys; /* over all turns */
 } LanceScanState;
 
 extern void lanceGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid);

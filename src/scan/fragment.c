@@ -32,6 +32,7 @@ struct LncFragmentReader
 	const LncFragment *fragment;
 	const int32_t *columns; /* indexes of top-level fields; borrowed */
 	ColumnSource *sources;  /* one a column */
+	LncUsage *blobs;        /* borrowed */
 };
 
 LncCode
@@ -91,7 +92,7 @@ open_data_file(LncContext *ctx, LncFragmentReader *reader, const LncDataFile *da
 							   data_file->path, &store, &key));
 	if (data_file->columns == NULL)
 		return lnc_fail(ctx, LNC_UNSUPPORTED, "data file version 0.1 is not supported");
-	LNC_TRY(lnc_blob_source_create(ctx, reader->arena, reader->dataset, store, key, &out->blobs));
+	LNC_TRY(lnc_blob_source_create(ctx, reader->arena, reader->dataset, store, key, reader->blobs, &out->blobs));
 	return lnc_file_open(ctx, reader->arena, store, key, data_file->size, &out->file);
 }
 
@@ -143,7 +144,7 @@ share_read_ahead(const LncFragment *fragment, const OpenFile *files)
 
 LncCode
 lnc_fragment_reader_open(LncContext *ctx, LncArena *arena, const LncDataset *dataset, const LncFragment *fragment,
-						 int32_t ncolumns, const int32_t *columns, LncFragmentReader **out)
+						 int32_t ncolumns, const int32_t *columns, LncUsage *blobs, LncFragmentReader **out)
 {
 	LncFragmentReader *reader;
 	OpenFile *files;
@@ -153,6 +154,7 @@ lnc_fragment_reader_open(LncContext *ctx, LncArena *arena, const LncDataset *dat
 	reader->dataset = dataset;
 	reader->fragment = fragment;
 	reader->columns = columns;
+	reader->blobs = blobs;
 	LNC_TRY(LNC_NEW(ctx, arena, &files, fragment->nfiles));
 	LNC_TRY(LNC_NEW(ctx, arena, &reader->sources, ncolumns));
 	for (int32_t i = 0; i < ncolumns; i++)

@@ -24,11 +24,12 @@ typedef struct LncFragmentReader LncFragmentReader;
 
 /*
  * Open the data files that hold the columns (ncolumns indexes of top-level fields of dataset->schema). Lives in arena;
- * dataset, fragment and columns are borrowed. Errors name column, file and dataset.
+ * dataset, fragment, columns and blobs are borrowed. *blobs counts what reading blobs will ask of stores. Errors name
+ * column, file and dataset.
  */
 extern LncCode lnc_fragment_reader_open(LncContext *ctx, LncArena *arena, const LncDataset *dataset,
 										const LncFragment *fragment, int32_t ncolumns, const int32_t *columns,
-										LncFragmentReader **out) LNC_MUST_CHECK;
+										LncUsage *blobs, LncFragmentReader **out) LNC_MUST_CHECK;
 
 /*
  * Column number index for some rows of [first, first + count): all of them when indices is NULL (then live is count), else

@@ -73,7 +73,7 @@ open_sources(LncContext *ctx, LncScan *scan)
 		LNC_TRY(lnc_system_source_open(ctx, scan->fragment_arena, scan->dataset, fragment, scan->system_columns,
 									   &scan->system));
 	return lnc_fragment_reader_open(ctx, scan->fragment_arena, scan->dataset, fragment, scan->ncolumns,
-									scan->columns, &scan->reader);
+									scan->columns, &scan->stats.blobs, &scan->reader);
 }
 
 static LncCode

@@ -34,6 +34,7 @@ typedef struct LncScanStats
 	uint64_t retries;     /* batches begun again with fewer rows, because they took too much memory */
 	uint64_t batch_peak;  /* most bytes taken for one batch of more than one row */
 	uint64_t memory_peak; /* most bytes taken at once by all arenas of the scan */
+	LncUsage blobs;       /* of reading blobs out of its batches */
 } LncScanStats;
 
 /*

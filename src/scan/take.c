@@ -199,7 +199,7 @@ open_fragment(LncContext *ctx, LncTake *take, int32_t index, OpenFragment **out)
 		LNC_TRY(lnc_arena_create_child(ctx, take->arena, &slot->arena));
 	lnc_arena_reset(slot->arena);
 	LNC_TRY(lnc_fragment_reader_open(ctx, slot->arena, take->dataset, fragment, take->ncolumns, take->columns,
-									 &slot->reader));
+									 &take->stats.blobs, &slot->reader));
 	if (take->system_columns != 0)
 		LNC_TRY(
 			lnc_system_source_open(ctx, slot->arena, take->dataset, fragment, take->system_columns, &slot->system));

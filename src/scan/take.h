@@ -45,6 +45,7 @@ typedef struct LncTakeStats
 	uint64_t retries; /* as in LncScanStats */
 	uint64_t batch_peak;
 	uint64_t memory_peak;
+	LncUsage blobs; /* of reading blobs out of its batches */
 } LncTakeStats;
 
 /* Some of the rows. */

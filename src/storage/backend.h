@@ -56,6 +56,9 @@ extern LncCode lnc_memory_open(LncContext *ctx, LncArena *arena, const LncUri *u
 extern LncCode lnc_s3_open(LncContext *ctx, LncArena *arena, const LncUri *uri, const LncStoreConfig *config,
 						   LncStore **out) LNC_MUST_CHECK;
 
+/* Count requests, for the store and for the operation. */
+extern void lnc_store_asked(LncContext *ctx, LncStore *store, uint64_t requests);
+
 /* The object's URI for messages, bounded and valid UTF-8. */
 typedef struct LncObjectName
 {

@@ -188,7 +188,7 @@ open_file(LncContext *ctx, LncLocalStore *store, const char *key, int *fd, uint6
 	struct stat info;
 	int error;
 
-	store->base.stats.requests++;
+	lnc_store_asked(ctx, &store->base, 1);
 	if (parent < 0)
 		return lnc_local_error(ctx, store, "open", key, errno);
 	/* Not blocking: a pipe planted under the name must not hang the reader. */

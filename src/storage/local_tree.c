@@ -207,7 +207,7 @@ walk_start(Walk *walk, LncContext *ctx, LncLocalStore *store, const char *folder
 	code = lnc_buffer_append(ctx, &walk->path, folder, strlen(folder));
 	if (code != LNC_OK)
 		lnc_arena_destroy(*scratch);
-	store->base.stats.requests++;
+	lnc_store_asked(ctx, &store->base, 1);
 	return code;
 }
 

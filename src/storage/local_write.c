@@ -139,7 +139,7 @@ local_write(LncContext *ctx, LncLocalStore *store, const char *key, LncSlice bod
 	const char *name;
 	LncCode code;
 
-	store->base.stats.requests++;
+	lnc_store_asked(ctx, &store->base, 1);
 	/* A concurrent removal of the whole prefix may take the folder away in between. */
 	for (int attempt = 0;; attempt++)
 	{
@@ -182,7 +182,7 @@ lnc_local_remove(LncContext *ctx, LncStore *base, const char *key)
 	int folder = lnc_local_open_parent(ctx, store, key, false, &name);
 	int error = 0;
 
-	store->base.stats.requests++;
+	lnc_store_asked(ctx, &store->base, 1);
 	if (folder < 0)
 		error = errno;
 	else

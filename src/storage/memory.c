@@ -131,7 +131,7 @@ with_object(LncContext *ctx, LncStore *base, const char *key, ObjectFn fn, void 
 
 	if (full == NULL)
 		return no_memory(ctx);
-	base->stats.requests++;
+	lnc_store_asked(ctx, base, 1);
 	pthread_mutex_lock(&lock);
 	object = find_object(store->bucket, full);
 	code = object != NULL ? fn(ctx, store, key, object, arg) : lnc_not_found(ctx, base, key);
@@ -256,7 +256,7 @@ memory_write(LncContext *ctx, LncStore *base, const char *key, LncSlice body, bo
 	struct timespec now;
 	LncCode code = LNC_OK;
 
-	base->stats.requests++;
+	lnc_store_asked(ctx, base, 1);
 	if (new.key == NULL || new.data == NULL)
 	{
 		free(new.key);
@@ -318,7 +318,7 @@ memory_remove(LncContext *ctx, LncStore *base, const char *key)
 
 	if (full == NULL)
 		return no_memory(ctx);
-	base->stats.requests++;
+	lnc_store_asked(ctx, base, 1);
 	pthread_mutex_lock(&lock);
 	object = find_object(store->bucket, full);
 	if (object != NULL)
@@ -352,7 +352,7 @@ memory_remove_prefix(LncContext *ctx, LncStore *base, const char *prefix, uint64
 
 	if (folder == NULL)
 		return no_memory(ctx);
-	base->stats.requests++;
+	lnc_store_asked(ctx, base, 1);
 	pthread_mutex_lock(&lock);
 	for (size_t i = store->bucket->count; i-- > 0;)
 	{
@@ -418,7 +418,7 @@ memory_list(LncContext *ctx, LncStore *base, const char *folder, bool recursive,
 	bool found = true;
 	LncCode code = full != NULL && cursor != NULL ? LNC_OK : no_memory(ctx);
 
-	base->stats.requests++;
+	lnc_store_asked(ctx, base, 1);
 	while (code == LNC_OK && !stop)
 	{
 		LncObject object = {0};

@@ -153,7 +153,7 @@ lnc_s3_run(LncContext *ctx, LncArena *scratch, LncS3Store *store, LncS3Batch *ba
 		batch->requests[i].url = url;
 	}
 	code = lnc_http_run(ctx, store->http, scratch, &store->policy, batch->n, batch->requests, &stats);
-	store->base.stats.requests += stats.attempts;
+	lnc_store_asked(ctx, &store->base, stats.attempts);
 	store->base.stats.retries += stats.retries;
 	return code;
 }

@@ -62,6 +62,20 @@ lnc_store_stats(const LncStore *store, LncStoreStats *out)
 	*out = store->stats;
 }
 
+void
+lnc_store_asked(LncContext *ctx, LncStore *store, uint64_t requests)
+{
+	store->stats.requests += requests;
+	ctx->usage.requests += requests;
+}
+
+static void
+count_bytes(LncContext *ctx, LncStore *store, uint64_t bytes)
+{
+	store->stats.bytes_read += bytes;
+	ctx->usage.bytes_read += bytes;
+}
+
 LncObjectName
 lnc_object_name(const LncStore *store, const char *key)
 {
@@ -144,7 +158,7 @@ lnc_store_read_ranges(LncContext *ctx, LncStore *store, LncArena *arena, const c
 		if (ranges[i].length == 0)
 			continue;
 		outs[i] = found[n++];
-		store->stats.bytes_read += ranges[i].length;
+		count_bytes(ctx, store, ranges[i].length);
 	}
 	return LNC_OK;
 }
@@ -161,7 +175,7 @@ lnc_store_read_tail(LncContext *ctx, LncStore *store, LncArena *arena, const cha
 		return store->ops->size(ctx, store, key, size);
 	}
 	LNC_TRY(store->ops->read_tail(ctx, store, arena, key, max, tail, size));
-	store->stats.bytes_read += tail->size;
+	count_bytes(ctx, store, tail->size);
 	return LNC_OK;
 }
 
@@ -171,7 +185,7 @@ lnc_store_read_all(LncContext *ctx, LncStore *store, LncArena *arena, const char
 	LNC_TRY(lnc_key_check(ctx, key));
 	LNC_TRY(lnc_check_interrupt(ctx));
 	LNC_TRY(store->ops->read_all(ctx, store, arena, key, max, out));
-	store->stats.bytes_read += out->size;
+	count_bytes(ctx, store, out->size);
 	return LNC_OK;
 }
 

@@ -27,6 +27,7 @@ static LncStore *store;
 static LncStore *other;
 static LncDataset dataset;
 static LncBlobSource *source;
+static LncUsage usage;   /* of the source */
 static char opened[256]; /* the URI that open_base was asked for last */
 static int nopened;
 
@@ -70,7 +71,7 @@ setup(void **state)
 	put(store, "data/f/11000000000000000000000000000001.blob", "dedicated");
 	put(other, "a%b.bin", "outside");
 	put(other, "x/y.bin", "in a base");
-	return lnc_blob_source_create(&ctx, arena, &dataset, store, "data/f.lance", &source) != LNC_OK;
+	return lnc_blob_source_create(&ctx, arena, &dataset, store, "data/f.lance", &usage, &source) != LNC_OK;
 }
 
 static int
@@ -103,9 +104,12 @@ read_one(uint8_t kind, uint64_t position, uint64_t size, uint32_t id, const char
 static void
 expect(uint8_t kind, uint64_t position, uint64_t size, uint32_t id, const char *uri, const char *text)
 {
+	LncUsage before = usage;
 	LncSlice bytes;
 
 	assert_int_equal(read_one(kind, position, size, id, uri, MANY, &bytes), LNC_OK);
+	assert_int_equal(usage.bytes_read - before.bytes_read, strlen(text));
+	assert_int_equal(usage.requests > before.requests, text[0] != '\0');
 	assert_int_equal(bytes.size, strlen(text));
 	assert_memory_equal(bytes.data, text, strlen(text));
 }

@@ -482,7 +482,7 @@ check_runs(const LncDataset *dataset, const LncFragment *fragment, int32_t colum
 		expect_field(&expected, &map, field, 1, runs[i].first, runs[i].count);
 		count += runs[i].count;
 	}
-	OK(lnc_fragment_reader_open(&ctx, arena, dataset, fragment, 1, &column, &reader));
+	OK(lnc_fragment_reader_open(&ctx, arena, dataset, fragment, 1, &column, NULL, &reader));
 	before = stats_of(dataset);
 	OK(lnc_fragment_reader_take(&ctx, reader, arena, 0, nruns, runs, count, &out));
 	after = stats_of(dataset);
