@@ -1,7 +1,7 @@
 /*
  * s3_live_test.c
- *	  The S3 store against a real server. Skipped unless LANCE_TEST_S3_ENDPOINT, LANCE_TEST_S3_KEY and
- *	  LANCE_TEST_S3_SECRET name one; LANCE_TEST_S3_OPEN=1 says that it does not check signatures.
+ *	  The S3 store against a real server (s3_server.h). Skipped where none is named; LANCE_TEST_S3_OPEN=1 says that it
+ *	  does not check signatures.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,8 +19,7 @@
 
 #include "base/arena.h"
 #include "base/env.h"
-#include "storage/http.h"
-#include "storage/sigv4.h"
+#include "s3_server.h"
 #include "storage/storage.h"
 #include "storage_contract.h"
 
@@ -29,16 +28,14 @@
 static LncContext ctx;
 static LncArena *arena;
 static LncStoreConfig config;
+static bool has_server;
 
 /* Skip the test when no server is named; else open an arena and make the bucket. */
 static int
 setup(void **state)
 {
 	(void)state;
-	config = (LncStoreConfig){.endpoint = getenv("LANCE_TEST_S3_ENDPOINT"),
-							  .access_key_id = getenv("LANCE_TEST_S3_KEY"),
-							  .secret_access_key = getenv("LANCE_TEST_S3_SECRET"),
-							  .allow_http = true};
+	has_server = s3_server_config(&config);
 	lnc_context_init(&ctx, lnc_env_default());
 	arena = lnc_arena_create(lnc_env_default());
 	return arena == NULL;
@@ -55,44 +52,17 @@ teardown(void **state)
 static void
 need_server(void)
 {
-	if (config.endpoint == NULL || config.access_key_id == NULL || config.secret_access_key == NULL)
+	if (!has_server)
 		skip();
-}
-
-/* Do a request by presigned URL and return the status. */
-static int
-presigned(const char *method, const char *path, LncSlice body, LncSlice *answer)
-{
-	static const LncHttpPolicy policy = {.max_retries = 1, .connect_timeout_ms = 5000, .idle_timeout_ms = 5000};
-	LncSigV4Key key = {.access_key_id = config.access_key_id,
-					   .secret_access_key = config.secret_access_key,
-					   .region = "us-east-1",
-					   .service = "s3"};
-	LncHttpRequest request = {.method = method, .body = body, .max_body = 1 << 20};
-	LncHttpStats stats = {0};
-	LncHttp *http;
-	char date[LNC_SIGV4_DATE_SIZE];
-
-	assert_int_equal(lnc_sigv4_date(&ctx, time(NULL), date), LNC_OK);
-	assert_int_equal(
-		lnc_sigv4_presign(&ctx, arena, &key, method, config.endpoint, path, 0, NULL, date, 60, &request.url),
-		LNC_OK);
-	assert_int_equal(lnc_http_create(&ctx, arena, &http), LNC_OK);
-	assert_int_equal(lnc_http_run(&ctx, http, arena, &policy, 1, &request, &stats), LNC_OK);
-	*answer = request.answer;
-	return request.status;
 }
 
 static LncStore *
 open_store(const char *path)
 {
 	LncStore *store;
-	LncSlice answer;
 	char uri[256];
-	int status = presigned("PUT", "/" BUCKET, (LncSlice){0}, &answer);
 
-	if (status != 200 && status != 409)
-		fail_msg("no bucket: %d %.*s", status, (int)answer.size, (const char *)answer.data);
+	s3_server_make_bucket(&ctx, arena, &config, BUCKET);
 	snprintf(uri, sizeof(uri), "s3://" BUCKET "/%s-%d", path, (int)getpid());
 	assert_int_equal(lnc_store_open(&ctx, arena, uri, &config, &store), LNC_OK);
 	return store;
@@ -157,7 +127,7 @@ presigned_urls_open_objects(void **state)
 	store = open_store("pre signed+");
 	assert_int_equal(lnc_store_put(&ctx, store, "a b", (LncSlice){(const uint8_t *)"hello", 5}), LNC_OK);
 	snprintf(path, sizeof(path), "/" BUCKET "/pre%%20signed%%2B-%d/a%%20b", (int)getpid());
-	assert_int_equal(presigned("GET", path, (LncSlice){0}, &answer), 200);
+	assert_int_equal(s3_server_request(&ctx, arena, &config, "GET", path, (LncSlice){0}, &answer), 200);
 	assert_int_equal(answer.size, 5);
 	assert_memory_equal(answer.data, "hello", 5);
 	assert_int_equal(lnc_store_delete_prefix(&ctx, store, "", &removed), LNC_OK);
