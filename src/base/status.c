@@ -63,6 +63,7 @@ lnc_code_name(LncCode code)
 		[LNC_CORRUPT] = "corrupt",
 		[LNC_UNSUPPORTED] = "unsupported",
 		[LNC_NOT_FOUND] = "not found",
+		[LNC_NO_STORE] = "no store",
 		[LNC_EXISTS] = "exists",
 		[LNC_DENIED] = "denied",
 		[LNC_IO] = "io",

@@ -23,6 +23,7 @@ typedef enum LncCode
 	LNC_CORRUPT,     /* stored bytes break the format */
 	LNC_UNSUPPORTED, /* valid, but not offered here; the message names the feature */
 	LNC_NOT_FOUND,   /* the object, version or field does not exist */
+	LNC_NO_STORE,    /* the place that would hold it, a bucket, does not exist */
 	LNC_EXISTS,      /* a conditional create found the name taken */
 	LNC_DENIED,      /* the store or the file system refuses access */
 	LNC_IO,          /* a read or write failed for good */

@@ -20,6 +20,7 @@ status_sqlstate(LncCode code)
 		case LNC_UNSUPPORTED:
 			return ERRCODE_FEATURE_NOT_SUPPORTED;
 		case LNC_NOT_FOUND:
+		case LNC_NO_STORE:
 			return ERRCODE_UNDEFINED_FILE;
 		case LNC_EXISTS:
 			return ERRCODE_DUPLICATE_FILE;

@@ -174,7 +174,7 @@ answer_error(LncContext *ctx, const LncS3Store *store, const char *verb, const c
 			code = LNC_DENIED;
 			break;
 		case 404:
-			code = LNC_NOT_FOUND;
+			code = strcmp(error.code, "NoSuchBucket") == 0 ? LNC_NO_STORE : LNC_NOT_FOUND;
 			break;
 		case 408:
 		case 409:

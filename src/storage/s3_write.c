@@ -85,7 +85,7 @@ read_back(LncContext *ctx, LncArena *scratch, LncS3Store *store, const char *key
 	LncSlice found;
 	LncCode code = lnc_s3_read_all(ctx, &store->base, scratch, key, body.size, &found);
 
-	if (code == LNC_CANCELLED || code == LNC_NO_MEMORY)
+	if (code == LNC_CANCELLED || code == LNC_NO_MEMORY || code == LNC_NO_STORE)
 		return code;
 	if (code == LNC_OK && found.size == body.size &&
 		(body.size == 0 || memcmp(found.data, body.data, body.size) == 0))
@@ -168,14 +168,11 @@ remove_keys(LncContext *ctx, LncArena *scratch, LncS3Store *store, size_t n, con
 	for (size_t i = 0; i < n; i++)
 	{
 		LncHttpRequest *request = &batch.requests[i];
-		bool gone;
 
 		if (succeeded(request))
 			continue;
 		/* No such key is as good; no such bucket is a mistake that must be seen. */
-		gone = request->outcome == LNC_HTTP_ANSWERED && request->status == 404;
-		if (lnc_s3_error(ctx, store, "remove", keys[i], request) == LNC_NOT_FOUND && gone &&
-			strstr(ctx->error.message, "NoSuchBucket") == NULL)
+		if (lnc_s3_error(ctx, store, "remove", keys[i], request) == LNC_NOT_FOUND)
 			continue;
 		return ctx->error.code;
 	}

@@ -7,7 +7,7 @@
  * may be "." or ".." or empty (LNC_INVALID). Bytes returned live in the arena given. All calls are interruptible
  * within a second (LNC_CANCELLED), also while connecting, resolving or backing off.
  *
- * Errors: LNC_NOT_FOUND (no such object, bucket or folder), LNC_DENIED (403, EACCES), LNC_IO, LNC_UNAVAILABLE (retries
+ * Errors: LNC_NOT_FOUND (no such object or folder), LNC_NO_STORE (no such bucket, where the answer tells), LNC_DENIED (403, EACCES), LNC_IO, LNC_UNAVAILABLE (retries
  * used up on 429, 500, 502, 503, 504, resets, timeouts), LNC_UNCLEAR (a write whose answer was lost). Messages name
  * the object's URI and the store's own code; never a key, a token or a signed query.
  */

@@ -107,11 +107,11 @@ missing_buckets_are_not_found(void **state)
 	(void)state;
 	need_server();
 	assert_int_equal(lnc_store_open(&ctx, arena, "s3://lance-no-such-bucket/x", &config, &store), LNC_OK);
-	assert_int_equal(lnc_store_read_all(&ctx, store, arena, "k", 10, &bytes), LNC_NOT_FOUND);
+	assert_int_equal(lnc_store_read_all(&ctx, store, arena, "k", 10, &bytes), LNC_NO_STORE);
 	assert_non_null(strstr(ctx.error.message, "s3://lance-no-such-bucket/x/k"));
 	assert_non_null(strstr(ctx.error.message, "NoSuchBucket"));
-	assert_int_equal(lnc_store_list(&ctx, store, "", true, NULL, lnc_count_objects, &count), LNC_NOT_FOUND);
-	assert_int_equal(lnc_store_put(&ctx, store, "k", (LncSlice){(const uint8_t *)"x", 1}), LNC_NOT_FOUND);
+	assert_int_equal(lnc_store_list(&ctx, store, "", true, NULL, lnc_count_objects, &count), LNC_NO_STORE);
+	assert_int_equal(lnc_store_put(&ctx, store, "k", (LncSlice){(const uint8_t *)"x", 1}), LNC_NO_STORE);
 }
 
 static void

@@ -301,8 +301,12 @@ refusals_fail_at_once(void **state)
 	fake_stop(&server);
 
 	open_script(no_bucket, 0);
-	assert_int_equal(lnc_store_delete(&ctx, store, "k"), LNC_NOT_FOUND);
-	assert_int_equal(lnc_store_list(&ctx, store, "", true, NULL, lnc_count_objects, &count), LNC_NOT_FOUND);
+	assert_int_equal(lnc_store_delete(&ctx, store, "k"), LNC_NO_STORE);
+	assert_int_equal(lnc_store_list(&ctx, store, "", true, NULL, lnc_count_objects, &count), LNC_NO_STORE);
+	assert_int_equal(lnc_store_read_all(&ctx, store, arena, "k", 100, &bytes), LNC_NO_STORE);
+	assert_int_equal(lnc_store_put(&ctx, store, "k", slice("x")), LNC_NO_STORE);
+	assert_int_equal(lnc_store_put_if_absent(&ctx, store, "k", slice("x")), LNC_NO_STORE);
+	expect_error("the store answered 404 NoSuchBucket");
 }
 
 /* ---- interrupts */
