@@ -17,6 +17,7 @@
 #include "ops/refs_of.h"
 #include "pg/errcodes.h"
 #include "pg/report.h"
+#include "pg/uuid.h"
 
 /* The version that the branch begins at, and in *parent the branch that it is of, when that is not main. */
 static LanceHistoryItem *
@@ -66,7 +67,7 @@ name_branch(const LanceRefs *refs, const LanceCreateTableBranchRequest *request,
 
 	if (parent->nsteps > 0)
 		memcpy(steps, parent->steps, parent->nsteps * sizeof(LncBranchStep));
-	steps[parent->nsteps] = (LncBranchStep){.version = item->version, .uuid = lance_refs_new_uuid(false)};
+	steps[parent->nsteps] = (LncBranchStep){.version = item->version, .uuid = lance_new_plain_uuid()};
 	lance_check(ctx, lnc_branch_write(ctx, refs->lib->arena, &branch, &text));
 	lance_refs_change(refs, LNC_REF_BRANCH, request->name, NULL, &text);
 }
@@ -99,7 +100,7 @@ lance_op_create_table_branch(const LanceCreateTableBranchRequest *request)
 	start.source_branch = source.branch[0] != '\0' ? source.branch : NULL;
 	start.source_key = item->manifest_key;
 	start.source_version = item->version;
-	start.uuid = lance_refs_new_uuid(true);
+	start.uuid = lance_new_uuid();
 	start.unix_ns = lance_refs_unix_ns();
 	lance_check(ctx, lnc_branch_first_version(ctx, refs.lib->arena, refs.store, &start, &made));
 	file = (LanceCommitFile){.key = made.transaction_key, .body = made.transaction};

@@ -11,7 +11,6 @@
 #include "ops/refs_of.h"
 #include "pg/errcodes.h"
 #include "pg/report.h"
-#include "utils/fmgrprotos.h"
 
 void
 lance_refs_of(const LanceId *id, LanceRowLock lock, LanceHistory *main_history, LanceRefs *refs)
@@ -101,21 +100,6 @@ lance_refs_unix_ns(void)
 
 	(void)clock_gettime(CLOCK_REALTIME, &now);
 	return (int64)now.tv_sec * INT64CONST(1000000000) + now.tv_nsec;
-}
-
-char *
-lance_refs_new_uuid(bool hyphens)
-{
-	char *uuid = DatumGetCString(DirectFunctionCall1(uuid_out, DirectFunctionCall1(gen_random_uuid, (Datum)0)));
-	char *end = uuid;
-
-	for (const char *p = uuid; *p != '\0'; p++)
-	{
-		if (*p != '-' || hyphens)
-			*end++ = *p;
-	}
-	*end = '\0';
-	return uuid;
 }
 
 const char *

@@ -36,9 +36,6 @@ extern const char *lance_refs_now(LanceLibrary *lib);
 /* Now, in nanoseconds since the Unix epoch. */
 extern int64 lance_refs_unix_ns(void);
 
-/* A random UUID as text, palloc'd. */
-extern char *lance_refs_new_uuid(bool hyphens);
-
 /*
  * One page of names. Returns how many, from *names on; *page_token is set when there are more.
  */

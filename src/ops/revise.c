@@ -10,9 +10,9 @@
 #include "ops/revise.h"
 #include "pg/errcodes.h"
 #include "pg/report.h"
+#include "pg/uuid.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
-#include "utils/uuid.h"
 
 void
 lance_revise_check_count(int64 count, const char *what)
@@ -69,24 +69,13 @@ lance_revise_check(LanceRevise *revise, LncCode code)
 	lance_check(&revise->history.lib->ctx, code);
 }
 
-/* A random UUID in its usual spelling. */
-static char *
-new_transaction_id(void)
-{
-	FmgrInfo flinfo = {0};
-	LOCAL_FCINFO(fcinfo, 0);
-
-	InitFunctionCallInfoData(*fcinfo, &flinfo, 0, InvalidOid, NULL, NULL);
-	return DatumGetCString(DirectFunctionCall1(uuid_out, gen_random_uuid(fcinfo)));
-}
-
 void
 lance_revise_commit(LanceRevise *revise, LanceRevised *out)
 {
 	LanceHistory *history = &revise->history;
 	LanceLibrary *lib = history->lib;
 	LncRevisionStamp stamp = {
-		.transaction_id = new_transaction_id(),
+		.transaction_id = lance_new_uuid(),
 		.writer_library = "lance_catalog",
 		.writer_version = LANCE_CATALOG_VERSION,
 		.now_us = lance_unix_us(GetCurrentTimestamp()),
