@@ -103,6 +103,14 @@ SELECT version FROM lance_restore_table('r', 8);
 PREPARE TRANSACTION 'x';
 SELECT t.files('r');
 
+-- A writer past the catalog is faster: nothing of ours stays.
+BEGIN;
+SELECT version FROM lance_alter_table_drop_columns('r', '{nothing}');
+SELECT t.write('r', t.v2(22), 'beside');
+COMMIT;
+SELECT t.files('r'), t.read('r', t.v2(22)), (SELECT count(*) FROM lance.transactions);
+SELECT t.remove('r', t.v2(22));
+
 -- A manifest under another version's name is not built upon.
 DO $$
 BEGIN
