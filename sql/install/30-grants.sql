@@ -6,7 +6,8 @@ DECLARE
 	reading CONSTANT text[] := ARRAY['lance_list_namespaces', 'lance_describe_namespace', 'lance_namespace_exists',
 		'lance_list_tables', 'lance_list_all_tables', 'lance_describe_table', 'lance_table_exists',
 		'lance_list_table_versions', 'lance_describe_table_version', 'lance_dataset_versions',
-		'lance_dataset_fragments', 'lance_dataset_columns', 'lance_dataset_pages', 'lance_list_abandoned_tables', 'lance_get_table_tag_version',
+		'lance_dataset_fragments', 'lance_dataset_columns', 'lance_dataset_pages', 'lance_list_abandoned_tables', 'lance_rest_activity',
+		'lance_rest_statistics', 'lance_get_table_tag_version',
 		'lance_list_table_tags', 'lance_list_table_branches', 'lance_get_table_stats', 'lance_describe_transaction'];
 	writing CONSTANT text[] := ARRAY['lance_create_namespace', 'lance_drop_namespace', 'lance_declare_table',
 		'lance_register_table', 'lance_rename_table', 'lance_deregister_table', 'lance_drop_table',

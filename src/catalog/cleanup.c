@@ -14,6 +14,7 @@
 #include "pg/env.h"
 #include "pg/profile.h"
 #include "pg/report.h"
+#include "pg/statistics.h"
 #include "pg/wake.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -346,12 +347,23 @@ next_due_ms(void)
 	return ms;
 }
 
+/* Told at once, so that others see how far a long run is. */
+static void
+count_item(bool done, int64 files)
+{
+	LanceCleanupCount work = {.done = done, .failed = !done, .files = files};
+
+	lance_statistics_cleanup(&work);
+}
+
 void
 lance_cleanup_run(int max_items, bool force, LanceCleanupResult *result)
 {
 	MemoryContext context;
 	MemoryContext old;
 	int64 last = 0;
+	int64 before;
+	bool done;
 
 	memset(result, 0, sizeof(*result));
 	result->retry_after_ms = -1;
@@ -366,10 +378,13 @@ lance_cleanup_run(int max_items, bool force, LanceCleanupResult *result)
 		if (item == NULL)
 			break;
 		last = item->item_id;
-		if (work_off(item, &result->files))
+		before = result->files;
+		done = work_off(item, &result->files);
+		if (done)
 			result->done++;
 		else
 			result->failed++;
+		count_item(done, result->files - before);
 		MemoryContextReset(context);
 		CHECK_FOR_INTERRUPTS();
 	}

@@ -7,6 +7,7 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "pg/guc.h"
+#include "pg/statistics.h"
 #include "rest/worker.h"
 
 PG_MODULE_MAGIC;
@@ -18,5 +19,8 @@ _PG_init(void)
 {
 	lance_guc_define();
 	if (process_shared_preload_libraries_in_progress)
+	{
+		lance_statistics_init();
 		lance_rest_init();
+	}
 }

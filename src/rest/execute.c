@@ -11,7 +11,9 @@
 #include "miscadmin.h"
 #include "ops/commit.h"
 #include "pg/guc.h"
+#include "pg/statistics.h"
 #include "pgstat.h"
+#include "portability/instr_time.h"
 #include "rest/auth.h"
 #include "rest/codec.h"
 #include "rest/execute.h"
@@ -166,10 +168,24 @@ tidy(void)
 	QueryCancelPending = false;
 }
 
+/* What happened to a request that began at a time. */
+static void
+count_call(const LanceRestRequest *request, bool failed, const instr_time *began)
+{
+	instr_time took;
+
+	INSTR_TIME_SET_CURRENT(took);
+	INSTR_TIME_SUBTRACT(took, *began);
+	lance_statistics_call(request->route->operation, failed, (int64)INSTR_TIME_GET_MICROSEC(took));
+}
+
 void
 lance_rest_execute(LanceRestRequest *request, LanceRestReply *reply)
 {
+	instr_time began;
 	int failed;
+
+	INSTR_TIME_SET_CURRENT(began);
 
 	pgstat_report_activity(STATE_RUNNING, request->route->operation);
 	lance_commit_keep_in(request->context);
@@ -185,16 +201,22 @@ lance_rest_execute(LanceRestRequest *request, LanceRestReply *reply)
 	if (failed == 0)
 		tidy();
 	lance_commit_keep_in(NULL);
+	count_call(request, failed != 0, &began);
 	pgstat_report_activity(STATE_IDLE, NULL);
 }
 
 bool
 lance_rest_admit(LanceRestRequest *request, LanceRestReply *reply)
 {
+	instr_time began;
 	int failed;
 
+	INSTR_TIME_SET_CURRENT(began);
 	pgstat_report_activity(STATE_RUNNING, request->route->operation);
 	failed = run_transaction(request, reply, authenticate_step);
+	/* One that is let in is counted when it is done. */
+	if (failed != 0)
+		count_call(request, true, &began);
 	pgstat_report_activity(STATE_IDLE, NULL);
 	return failed == 0;
 }
