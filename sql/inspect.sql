@@ -1,6 +1,12 @@
 --
 -- Looking into datasets: versions, fragments, columns, pages; who may.
 --
+\getenv data LANCE_TEST_DATA
+\if :{?data}
+\else
+	\set data /tmp/lance_catalog_test
+\endif
+\set data_root file:// :data
 \getenv fixtures LANCE_FIXTURES
 \getenv abs_srcdir PG_ABS_SRCDIR
 \if :{?fixtures}
@@ -36,6 +42,15 @@ SELECT version, operation, fragments, physical_rows, manifest_key, manifest_size
 	FROM lance_dataset_versions(place('stable_rowids'), 'looked');
 SELECT version, operation FROM lance_dataset_versions(place('v1_manifests'), 'looked');
 SELECT version, operation, fragments FROM lance_dataset_versions(place('s3_branch'), 'looked', 'dev');
+
+-- A version whose manifest is damaged says so; the others are there.
+CREATE SERVER looked_data FOREIGN DATA WRAPPER lance_fdw OPTIONS (root :'data_root');
+SELECT format('rm -rf %1$s/problem.lance && cp -r --no-preserve=mode %2$s/many_versions.lance %1$s/problem.lance && '
+	'truncate -s 100 %1$s/problem.lance/_versions/18446744073709551612.manifest && cat > /dev/null', :'data', :'fixtures') AS command \gset
+COPY (SELECT 1) TO PROGRAM :'command';
+SELECT version, operation, fragments, committed_at IS NULL AS untimed, problem
+	FROM lance_dataset_versions(:'data_root' || '/problem.lance', 'looked_data');
+DROP SERVER looked_data;
 
 -- Fragments.
 SELECT fragment_id, cardinality(files) AS files, bytes, physical_rows, deleted_rows, deletion_file
