@@ -339,8 +339,8 @@ def unknown_file_version():
     """A data file of another version is refused by name, and the session goes on."""
     put("later", pa.table({"id": pa.array(range(10), pa.int32())}))
     location = place("later")
-    file = next(f for f in any_files(location) if "/data/" in f)
-    key = "data/" + file.split("/data/")[-1]
+    file = next(f for f in any_files(location) if "later.lance/data/" in f)
+    key = "data/" + file.split("later.lance/data/")[1]
     data = read_file(location, key)
     attach("later")
     eq(db.value("SELECT sum(id) FROM t"), "45")
