@@ -83,12 +83,16 @@ sub serve
 		return close $client if $action eq 'dropped';
 		return answer($client, 500, '<Error><Code>InternalError</Code></Error>') if $action eq 'error';
 		return answer($client, 409, '<Error><Code>ConditionalRequestConflict</Code></Error>') if $action eq 'conflict';
-		if ($action eq 'lost') { open my $null, '>', '/dev/null'; return change($null, $method, $key, $body, $conditional) }
+		if ($action eq 'lost' || $action eq 'done')
+		{
+			open my $null, '>', '/dev/null';
+			change($null, $method, $key, $body, $conditional);
+			kill 'KILL', slurp_file("$dir/pid") if $action eq 'done';
+			return close $client;
+		}
 		if ($action eq 'taken' && $key =~ /manifest$/) { put($key, 'faster'); return answer($client, 412, '<Error><Code>PreconditionFailed</Code></Error>') }
 		if ($action eq 'slow') { sleep 1 }
-		change($client, $method, $key, $body, $conditional);
-		kill 'KILL', slurp_file("$dir/pid") if $action eq 'done';
-		return;
+		return change($client, $method, $key, $body, $conditional);
 	}
 	my $content = get($key);
 	return answer($client, 404, $method eq 'HEAD' ? '' : '<Error><Code>NoSuchKey</Code></Error>') if !defined $content;
