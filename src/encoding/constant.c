@@ -192,7 +192,7 @@ open_slots(LncContext *ctx, LncPage21 *page, const Lance__Encodings21__ConstantL
 				"a page without nullable layers has definition levels");
 	if (constant->rep == NULL)
 		return LNC_OK;
-	LNC_REQUIRE(ctx, nrep >= nrows, "a page of %llu rows has %llu slots", (unsigned long long)nrows,
+	LNC_REQUIRE(ctx, nrep >= nrows || page->whole, "a page of %llu rows has %llu slots", (unsigned long long)nrows,
 				(unsigned long long)nrep);
 	LNC_TRY(LNC_NEW(ctx, page->arena, &constant->starts, nrows + 1));
 	for (uint64_t i = 0; i < nrep; i++)
@@ -202,7 +202,9 @@ open_slots(LncContext *ctx, LncPage21 *page, const Lance__Encodings21__ConstantL
 		LNC_REQUIRE(ctx, row < nrows, "a page of %llu rows has more of them", (unsigned long long)nrows);
 		constant->starts[row++] = i;
 	}
-	LNC_REQUIRE(ctx, row == nrows && (nrows == 0 || constant->starts[0] == 0), "a page of %llu rows has %llu",
+	if (page->whole)
+		page->nstarts = row;
+	LNC_REQUIRE(ctx, row == page->nstarts && (row == 0 || constant->starts[0] == 0), "a page of %llu rows has %llu",
 				(unsigned long long)nrows, (unsigned long long)row);
 	constant->starts[row] = nrep;
 	return LNC_OK;

@@ -183,6 +183,8 @@ read_indexed(LncContext *ctx, const LncPage21 *page, const FullZip *zip, LncAren
 	uint64_t start;
 	uint64_t end;
 
+	if (page->whole)
+		return lnc_page21_read(ctx, page, scratch, BUFFER_DATA, 0, page->source->sizes[BUFFER_DATA], rows);
 	LNC_TRY(lnc_page21_read(ctx, page, scratch, BUFFER_INDEX, first * zip->index_bytes,
 							(count + 1) * zip->index_bytes, &index));
 	start = load_word(index.data, zip->index_bytes);
@@ -304,13 +306,15 @@ read_fixed_lists(LncContext *ctx, LncPage21 *page, LncArena *arena, LncArena *sc
 	return finish_fixed(ctx, zip, arena, data, width, value, out);
 }
 
-/* The width of the index entries, of which there is one more than rows. */
+/* The width of the index entries, of which there is one more than rows. A page that is read whole needs none. */
 static LncCode
 open_index(LncContext *ctx, const LncPage21 *page, FullZip *zip)
 {
 	uint64_t entries = page->page.nrows + 1;
 	uint64_t size;
 
+	if (page->whole)
+		return LNC_OK;
 	LNC_REQUIRE(ctx, page->source->nbuffers >= 2, "a page of lists or of values of varying length has no index");
 	size = page->source->sizes[BUFFER_INDEX];
 	LNC_REQUIRE(ctx, entries > 0 && size % entries == 0, "an index of %llu bytes does not suit %llu rows",

@@ -449,7 +449,9 @@ open_index(LncContext *ctx, LncPage21 *page, MiniBlock *mini, uint32_t depth, ui
 		mini->row_at[i + 1] = rows;
 		mini->goes_on[i + 1] = left > 0;
 	}
-	LNC_REQUIRE(ctx, rows == page->page.nrows && left == 0,
+	if (page->whole)
+		page->nstarts = rows;
+	LNC_REQUIRE(ctx, rows == page->nstarts && left == 0,
 				"the repetition index tells of %llu rows in a page of %llu", (unsigned long long)rows,
 				(unsigned long long)page->page.nrows);
 	return LNC_OK;

@@ -71,38 +71,84 @@ make_blobs(LncContext *ctx, const LncPage21 *page, LncArena *arena, LncSlots *sl
 						   pairs.children[1].values, leaf);
 }
 
+/* Decode rows [first, first + count), as page->read counts them, into the spine. */
 static LncCode
 decode_rows(LncContext *ctx, LncPage21 *page, LncArena *arena, uint64_t first, uint64_t count, LncColumn *out)
 {
-	const LncPage *base = &page->page;
 	LncSlots slots = {0};
 	LncColumn leaf;
+
+	lnc_arena_reset(page->scratch);
+	LNC_TRY(page->read(ctx, page, arena, page->scratch, first, count, &slots));
+	LNC_TRY(make_leaf(ctx, page, arena, &slots, &leaf));
+	if (page->blob != NULL)
+		LNC_TRY(make_blobs(ctx, page, arena, &slots, &leaf));
+	return lnc_unravel(ctx, arena, page->scratch, page->smuggled != NULL ? page->smuggled : &page->layers,
+					   page->path, page->npath, &slots, &leaf, out);
+}
+
+static LncCode
+decode_part(LncContext *ctx, LncPage21 *page, LncArena *arena, uint64_t first, uint64_t count, LncColumn *out)
+{
+	const LncPage *base = &page->page;
+	uint64_t scale = 1;
 
 	LNC_REQUIRE(ctx, lnc_range_ok(first, count, base->nrows) && count <= INT64_MAX / 2,
 				"rows %llu to %llu are not in a page of %llu rows", (unsigned long long)first,
 				(unsigned long long)(first + count), (unsigned long long)base->nrows);
 	LNC_TRY(lnc_check_interrupt(ctx));
-	LNC_TRY(page->read(ctx, page, arena, page->scratch, first, count, &slots));
-	LNC_TRY(make_leaf(ctx, page, arena, &slots, &leaf));
-	if (page->blob != NULL)
-		LNC_TRY(make_blobs(ctx, page, arena, &slots, &leaf));
-	LNC_TRY(lnc_unravel(ctx, arena, page->scratch, page->smuggled != NULL ? page->smuggled : &page->layers,
-						page->path, page->npath, &slots, &leaf, out));
 
-	/* A row of the page is a struct of a fixed-size list of structs, if there is one. */
+	/* A row of the page is a struct of a fixed-size list of structs, if there is one. The reader of the column checks
+	 * that the product does not overflow. */
 	for (int32_t i = 0; i + 1 < page->npath; i++)
 		if (page->path[i]->type.kind == LNC_TYPE_FIXED_LIST)
-			count /= (uint64_t)page->path[i]->type.list_size;
-	LNC_REQUIRE(ctx, (uint64_t)out->length == count, "levels tell of %lld rows where there are %llu",
-				(long long)out->length, (unsigned long long)count);
-	return LNC_OK;
+			scale *= (uint64_t)page->path[i]->type.list_size;
+	if (!page->whole)
+	{
+		LNC_TRY(decode_rows(ctx, page, arena, first, count, out));
+		LNC_REQUIRE(ctx, (uint64_t)out->length == count / scale, "levels tell of %lld rows where there are %llu",
+					(long long)out->length, (unsigned long long)(count / scale));
+		return LNC_OK;
+	}
+	if (page->kept == NULL)
+	{
+		LncColumn *all;
+
+		LNC_TRY(LNC_NEW(ctx, page->arena, &all, 1));
+		LNC_TRY(decode_rows(ctx, page, page->arena, 0, page->nstarts, all));
+		LNC_REQUIRE(ctx, (uint64_t)all->length == base->nrows / scale,
+					"levels tell of %lld rows where there are %llu", (long long)all->length,
+					(unsigned long long)(base->nrows / scale));
+		page->kept = all;
+	}
+	return lnc_column_slice(ctx, arena, page->kept, (int64_t)(first / scale), (int64_t)(count / scale), out);
+}
+
+/*
+ * A list with a fixed-size list of structs below it, at any depth. The first structs of a row all begin it by their
+ * repetition, and an empty list has one slot only: rows cannot be told apart before the levels are walked.
+ */
+static bool
+has_fixed_in_list(const LncPage21 *page)
+{
+	bool in_list = false;
+
+	for (int32_t i = 0; i + 1 < page->npath; i++)
+	{
+		LncTypeKind kind = page->path[i]->type.kind;
+
+		if (kind == LNC_TYPE_FIXED_LIST && in_list)
+			return true;
+		in_list = in_list || kind == LNC_TYPE_LIST || kind == LNC_TYPE_LARGE_LIST || kind == LNC_TYPE_MAP;
+	}
+	return false;
 }
 
 static LncCode
 page21_decode(LncContext *ctx, LncPage *base, LncArena *arena, uint64_t first, uint64_t count, LncColumn *out)
 {
 	LncPage21 *page = base->state;
-	LncCode code = decode_rows(ctx, page, arena, first, count, out);
+	LncCode code = decode_part(ctx, page, arena, first, count, out);
 
 	/* Nothing stays in it: a page that waits for the next batch must not use up the limit of others. */
 	lnc_arena_reset(page->scratch);
@@ -173,6 +219,8 @@ lnc_page21_open(LncContext *ctx, LncArena *arena, const LncPageSpec *spec, LncPa
 	page->npath = spec->npath;
 	page->type = lnc_column_type(&spec->path[spec->npath - 1]->type);
 	page->page.nrows = spec->nrows;
+	page->nstarts = spec->nrows;
+	page->whole = has_fixed_in_list(page);
 	page->page.decode = page21_decode;
 	page->page.state = page;
 	LNC_TRY(lnc_general_create(ctx, arena, &page->general));

@@ -38,8 +38,6 @@ lnc_unravel_check(LncContext *ctx, const LncLayers *layers, const LncField *cons
 		LNC_REQUIRE(ctx, lnc_layer_is_list(layers->kinds[i]) == is_list(type),
 					"layer %d of a page is of kind %u, which does not suit field \"%s\"", (int)i, layers->kinds[i],
 					path[npath - 1 - i]->name);
-		if (type->kind == LNC_TYPE_FIXED_LIST && layers->max_rep > 0)
-			return lnc_fail(ctx, LNC_UNSUPPORTED, "fixed-size lists of structs together with lists are not read");
 		LNC_REQUIRE(ctx, type->kind != LNC_TYPE_FIXED_LIST || type->list_size > 0,
 					"a fixed-size list of %d structs", type->list_size);
 	}
@@ -207,23 +205,48 @@ unravel_list(LncContext *ctx, LncArena *arena, LncArena *scratch, const LncLayer
 	return LNC_OK;
 }
 
-/* Keep the first of each size slots: those of a fixed-size list share its level. There are no lists around. */
+/*
+ * Keep the first of each size entries, those of one fixed-size list, which share its
+ * repetition level and code. Placeholders of lists around
+ * it stand between fixed-size lists and are kept.
+ */
 static LncCode
 unravel_fixed(LncContext *ctx, LncArena *scratch, int32_t size, State *state)
 {
-	uint64_t n = state->nslots / (uint64_t)size;
-	uint16_t *def;
+	uint64_t n = state->nentries / (uint64_t)size;
+	uint64_t most = n + (state->nslots - state->nentries);
+	uint64_t kept = 0;
+	uint64_t place = 0; /* of the slot in its fixed-size list */
+	uint16_t *def = NULL;
+	uint16_t *rep = NULL;
 
-	LNC_REQUIRE(ctx, n * (uint64_t)size == state->nslots, "%llu structs are no fixed-size lists of %d",
-				(unsigned long long)state->nslots, size);
-	state->nslots = n;
+	LNC_REQUIRE(ctx, n * (uint64_t)size == state->nentries && state->nslots >= state->nentries,
+				"%llu structs are no fixed-size lists of %d", (unsigned long long)state->nentries, size);
 	state->nentries = n;
-	if (state->def == NULL)
-		return LNC_OK;
-	LNC_TRY(lnc_arena_alloc(ctx, scratch, (n + 1) * sizeof(*def), (void **)&def));
-	for (uint64_t i = 0; i < n; i++)
-		def[i] = state->def[i * (uint64_t)size];
+	if (state->def != NULL)
+		LNC_TRY(lnc_arena_alloc(ctx, scratch, (most + 1) * sizeof(*def), (void **)&def));
+	if (state->rep != NULL)
+		LNC_TRY(lnc_arena_alloc(ctx, scratch, (most + 1) * sizeof(*rep), (void **)&rep));
+	for (uint64_t i = 0; (def != NULL || rep != NULL) && i < state->nslots; i++)
+	{
+		bool entry = def == NULL || state->def[i] <= state->visible;
+
+		LNC_REQUIRE(ctx, place == 0 || (entry && (rep == NULL || state->rep[i] == rep[kept - 1])),
+					"a list ends amid a fixed-size list of %d structs", size);
+		if (place == 0)
+		{
+			LNC_REQUIRE(ctx, kept < most, "levels tell of more than %llu fixed-size lists", (unsigned long long)n);
+			if (def != NULL)
+				def[kept] = state->def[i];
+			if (rep != NULL)
+				rep[kept] = state->rep[i];
+			kept++;
+		}
+		place = entry ? (place + 1) % (uint64_t)size : 0;
+	}
+	state->nslots = def != NULL || rep != NULL ? kept : n;
 	state->def = def;
+	state->rep = rep;
 	return LNC_OK;
 }
 
