@@ -9,6 +9,27 @@
 
 #define BUILDER_LEAST_DATA ((uint64_t)256)
 
+LncCode
+lnc_packed_width(LncContext *ctx, const LncType *type, uint64_t *width)
+{
+	LncShape shape;
+	uint64_t bits;
+
+	*width = lnc_type_width(type);
+	if (*width > 0 || type->kind == LNC_TYPE_BOOL)
+		return LNC_OK;
+	if (type->kind != LNC_TYPE_FIXED_LIST)
+		return lnc_fail(ctx, LNC_UNSUPPORTED, "values of type \"%s\" are not read in a packed struct",
+						type->logical != NULL ? type->logical : "");
+	LNC_TRY(lnc_shape_of_type(ctx, type, &shape));
+	LNC_TRY(lnc_shape_items(ctx, &shape, &bits));
+	if (bits % 8 != 0)
+		return lnc_fail(ctx, LNC_UNSUPPORTED, "lists of %llu booleans are not read in a packed struct",
+						(unsigned long long)bits);
+	*width = bits / 8;
+	return LNC_OK;
+}
+
 /* A packed struct: as wide as its fields together, or variable when one of them is. */
 static LncCode
 shape_of_struct(LncContext *ctx, const LncType *type, LncShape *out)
@@ -18,13 +39,16 @@ shape_of_struct(LncContext *ctx, const LncType *type, LncShape *out)
 	for (int32_t i = 0; i < type->nchildren; i++)
 	{
 		const LncType *child = &type->children[i].type;
+		LncShape shape = {.variable = lnc_type_is_variable(child)};
+		uint64_t width = 0;
 
-		if (lnc_type_is_variable(child))
+		if (child->kind == LNC_TYPE_STRUCT && child->nchildren > 0)
+			LNC_TRY(shape_of_struct(ctx, child, &shape)); /* as deep as a schema may be */
+		if (shape.variable)
 			out->variable = true;
-		else if (lnc_type_width(child) == 0)
-			return lnc_fail(ctx, LNC_UNSUPPORTED, "values of type \"%s\" are not read in a packed struct",
-							child->logical != NULL ? child->logical : "");
-		else if (lnc_add_overflow(bytes, lnc_type_width(child), &bytes) || bytes > UINT64_MAX / 8)
+		else
+			LNC_TRY(lnc_packed_width(ctx, child, &width));
+		if (lnc_add_overflow(bytes, width, &bytes) || bytes > UINT64_MAX / 8)
 			return lnc_fail(ctx, LNC_CORRUPT, "the fields of a packed struct overflow");
 	}
 	out->bits = out->variable ? 0 : bytes * 8;

@@ -39,6 +39,12 @@ typedef struct LncBlock
 /* The shape that a leaf of the type has. LNC_UNSUPPORTED when values of the type are not one leaf. */
 extern LncCode lnc_shape_of_type(LncContext *ctx, const LncType *type, LncShape *out) LNC_MUST_CHECK;
 
+/*
+ * Bytes that a value of the type, no struct and not of varying length, takes in a packed struct; 0 for bool, which no
+ * writer stores in one by itself. LNC_UNSUPPORTED: not a number of bytes.
+ */
+extern LncCode lnc_packed_width(LncContext *ctx, const LncType *type, uint64_t *width) LNC_MUST_CHECK;
+
 /* Items in one value: the product of the dimensions. LNC_CORRUPT when it overflows. */
 extern LncCode lnc_shape_items(LncContext *ctx, const LncShape *shape, uint64_t *items) LNC_MUST_CHECK;
 

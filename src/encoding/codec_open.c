@@ -277,10 +277,15 @@ open_packed_struct(LncContext *ctx, LncArena *arena, LncCodecUse use,
 {
 	uint64_t bits = 0;
 
-	LNC_TRY(lnc_codec_open(ctx, arena, use, message->values, out));
 	for (size_t i = 0; i < message->n_bits_per_value; i++)
+	{
+		if (message->bits_per_value[i] % 8 != 0)
+			return lnc_fail(ctx, LNC_UNSUPPORTED,
+							"a packed struct with booleans is not read, since its writer leaves them out of the file");
 		LNC_REQUIRE(ctx, !lnc_add_overflow(bits, message->bits_per_value[i], &bits),
 					"the fields of a packed struct overflow");
+	}
+	LNC_TRY(lnc_codec_open(ctx, arena, use, message->values, out));
 	LNC_REQUIRE(ctx, !(*out)->shape.variable && (*out)->shape.nlists == 0 && (*out)->shape.bits == bits,
 				"page encoding \"packed_struct\" has fields of %llu bits in values of %llu",
 				(unsigned long long)bits, (unsigned long long)(*out)->shape.bits);
@@ -292,8 +297,6 @@ open_packed_field(LncContext *ctx, LncArena *arena,
 				  const Lance__Encodings21__VariablePackedStruct__FieldEncoding *message, LncCodecField *field)
 {
 	LNC_TRY(lnc_codec_open(ctx, arena, LNC_CODEC_VALUE, message->value, &field->codec));
-	if (field->codec->kind == LNC_CODEC_VARIABLE_PACKED_STRUCT)
-		return lnc_fail(ctx, LNC_UNSUPPORTED, "packed structs inside packed structs are not read");
 	switch (message->layout_case)
 	{
 		case LANCE__ENCODINGS21__VARIABLE_PACKED_STRUCT__FIELD_ENCODING__LAYOUT_BITS_PER_VALUE:
@@ -302,8 +305,8 @@ open_packed_field(LncContext *ctx, LncArena *arena,
 							message->bits_per_value / 8 == field->codec->value_bytes,
 						"a field of a packed struct has %llu bits, its encoding %llu bytes",
 						(unsigned long long)message->bits_per_value, (unsigned long long)field->codec->value_bytes);
-			if (field->codec->shape.bits == 1)
-				return lnc_fail(ctx, LNC_UNSUPPORTED, "booleans in packed structs are not read");
+			if (field->codec->shape.bits == 1 && field->codec->shape.nlists == 0)
+				return lnc_fail(ctx, LNC_UNSUPPORTED, "booleans in packed structs of varying length are not read");
 			return LNC_OK;
 		case LANCE__ENCODINGS21__VARIABLE_PACKED_STRUCT__FIELD_ENCODING__LAYOUT_BITS_PER_LENGTH:
 			LNC_REQUIRE(ctx, field->codec->shape.variable,

@@ -101,6 +101,24 @@ cut_variable(LncContext *ctx, LncArena *arena, LncGeneral *general, const LncBlo
 	return lnc_codec_decode_variable_values(ctx, field->codec, general, arena, out);
 }
 
+/* The column of a field out of its values, which are rows again where the field is a struct. */
+static LncCode
+unpack_field(LncContext *ctx, LncArena *arena, LncGeneral *general, const LncCodecField *field, LncBlock *part,
+			 const LncType *type, LncColumn *out)
+{
+	LncShape wanted;
+
+	LNC_REQUIRE(ctx,
+				(type->kind == LNC_TYPE_STRUCT) == (field->codec->kind == LNC_CODEC_VARIABLE_PACKED_STRUCT),
+				"a field of a packed struct is %s struct, but not stored so",
+				type->kind == LNC_TYPE_STRUCT ? "a" : "no");
+	if (type->kind == LNC_TYPE_STRUCT)
+		return lnc_packed_to_column(ctx, arena, general, field->codec, part, type, NULL, out);
+	LNC_TRY(lnc_shape_of_type(ctx, type, &wanted));
+	LNC_TRY(lnc_shape_match(ctx, &part->shape, &wanted));
+	return lnc_block_to_column(ctx, arena, part, type, NULL, out);
+}
+
 /* Rows of varying length. */
 static LncCode
 unpack_variable(LncContext *ctx, LncArena *arena, LncGeneral *general, const LncCodec *codec, const LncBlock *block,
@@ -119,8 +137,6 @@ unpack_variable(LncContext *ctx, LncArena *arena, LncGeneral *general, const Lnc
 	{
 		const LncType *child = &type->children[i].type;
 		const LncCodecField *field = &codec->fields[i];
-		LncShape wanted;
-		LncShape shape;
 		LncBlock part;
 
 		LNC_TRY(lnc_check_interrupt(ctx));
@@ -128,11 +144,7 @@ unpack_variable(LncContext *ctx, LncArena *arena, LncGeneral *general, const Lnc
 			LNC_TRY(cut_variable(ctx, arena, general, block, field, at, &part));
 		else
 			LNC_TRY(cut_fixed(ctx, arena, block, field, at, &part));
-		LNC_TRY(lnc_shape_of_type(ctx, child, &wanted));
-		shape = part.shape;
-		LNC_TRY(lnc_shape_match(ctx, &shape, &wanted));
-		part.shape = shape;
-		LNC_TRY(lnc_block_to_column(ctx, arena, &part, child, NULL, &out->children[i]));
+		LNC_TRY(unpack_field(ctx, arena, general, field, &part, child, &out->children[i]));
 	}
 	for (uint64_t row = 0; row < block->count; row++)
 		LNC_REQUIRE(ctx, at[row] == (uint64_t)block->offsets[row + 1], "a packed row has bytes left over");

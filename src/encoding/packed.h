@@ -3,7 +3,8 @@
  *	  Packed structs: the fields of a row stored as one value.
  *
  *	fixed		the bytes of each field, one after the other
- *	variable	per field its bytes, or u32 or u64 length and so many bytes; a row that is NULL may be empty
+ *	variable	per field its bytes, or u32 or u64 length and so many bytes, which are a row again for a struct; a row that
+ *				is NULL may be empty
  *
  * Source of the facts: format.md section 8.5.
  */

@@ -11,6 +11,7 @@
 
 #include "column/blob.h"
 #include "encoding/bitpack.h"
+#include "encoding/block.h"
 #include "proto/encodings20.pb-c.h"
 #include "proto/unpack.h"
 
@@ -333,6 +334,9 @@ open_constant(LncContext *ctx, const Lance__Encodings20__Constant *constant, Lnc
 static LncCode
 check_packed(LncContext *ctx, const ArrayEncoding *encoding, const LncType *type, uint64_t *width)
 {
+	uint64_t bytes;
+	bool in_list = type->kind == LNC_TYPE_FIXED_LIST;
+
 	encoding = without_no_nulls(encoding);
 	if (encoding == NULL)
 		return lnc_fail(ctx, LNC_CORRUPT, "an array encoding is missing");
@@ -346,7 +350,8 @@ check_packed(LncContext *ctx, const ArrayEncoding *encoding, const LncType *type
 			LNC_TRY(check_packed(ctx, encoding->packed_struct->inner[i], &type->children[i].type, width));
 		return LNC_OK;
 	}
-	if (lnc_add_overflow(*width, lnc_type_width(type), width))
+	LNC_TRY(lnc_packed_width(ctx, type, &bytes));
+	if (lnc_add_overflow(*width, bytes, width))
 		return lnc_fail(ctx, LNC_CORRUPT, "the fields of a packed struct are too wide");
 	while (type->kind == LNC_TYPE_FIXED_LIST &&
 		   encoding->array_encoding_case == LANCE__ENCODINGS20__ARRAY_ENCODING__ARRAY_ENCODING_FIXED_SIZE_LIST)
@@ -359,7 +364,7 @@ check_packed(LncContext *ctx, const ArrayEncoding *encoding, const LncType *type
 			return lnc_fail(ctx, LNC_CORRUPT, "an array encoding is missing");
 	}
 	if (encoding->array_encoding_case != LANCE__ENCODINGS20__ARRAY_ENCODING__ARRAY_ENCODING_FLAT ||
-		type->kind == LNC_TYPE_BOOL || !lnc_type_is_fixed(type))
+		(type->kind == LNC_TYPE_BOOL && !in_list) || !lnc_type_is_fixed(type))
 		return lnc_fail(ctx, LNC_UNSUPPORTED, "packed fields of type \"%.200s\" are read in flat encoding only",
 						type->logical != NULL ? type->logical : "unknown");
 	if (type->kind == LNC_TYPE_FIXED_LIST || encoding->flat->bits_per_value != bits_of_type(type))

@@ -9,6 +9,7 @@
 #include "base/bitmap.h"
 #include "column/blob.h"
 #include "encoding/bitpack.h"
+#include "encoding/block.h"
 #include "encoding/page20.h"
 
 /* ---- buffers ---- */
@@ -444,7 +445,7 @@ unpack_field(LncContext *ctx, LncArena *arena, const LncType *type, const uint8_
 		}
 		return LNC_OK;
 	}
-	*width = lnc_type_width(type);
+	LNC_TRY(lnc_packed_width(ctx, type, width));
 	LNC_TRY(lnc_arena_alloc(ctx, arena, (size_t)(count * *width), (void **)&values));
 	for (uint64_t i = 0; i<count && * width> 0; i++)
 		memcpy(values + i * *width, bytes + i * stride, (size_t)*width);
