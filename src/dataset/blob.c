@@ -14,8 +14,9 @@
 
 struct LncBlobSource
 {
-	const LncDataset *dataset; /* borrowed, as is store */
-	LncStore *store;           /* of the data file */
+	const LncDataset *dataset; /* borrowed, as are file and store */
+	const LncDataFile *file;
+	LncStore *store; /* of the data file */
 	const char *key;
 	LncUsage *usage;          /* borrowed; NULL: nobody counts */
 	LncArena *arena;          /* borrowed; holds this struct */
@@ -38,13 +39,14 @@ typedef struct Descriptor
 } Descriptor;
 
 LncCode
-lnc_blob_source_create(LncContext *ctx, LncArena *arena, const LncDataset *dataset, LncStore *store,
-					   const char *key, LncUsage *usage, LncBlobSource **out)
+lnc_blob_source_create(LncContext *ctx, LncArena *arena, const LncDataset *dataset, const LncDataFile *file,
+					   LncStore *store, const char *key, LncUsage *usage, LncBlobSource **out)
 {
 	LncBlobSource *source;
 
 	LNC_TRY(LNC_NEW(ctx, arena, &source, 1));
 	source->dataset = dataset;
+	source->file = file;
 	source->store = store;
 	source->key = key;
 	source->usage = usage;
@@ -96,12 +98,40 @@ reset_external(LncContext *ctx, LncBlobSource *source)
 	return lnc_arena_create_child(ctx, source->arena, &source->external_arena);
 }
 
+/* Keep the store that was opened for uri. */
+static LncCode
+keep_external(LncContext *ctx, LncBlobSource *source, const char *uri)
+{
+	char *copy;
+
+	LNC_TRY(lnc_arena_strndup(ctx, source->external_arena, uri, strlen(uri), &copy));
+	source->external_uri = copy;
+	return LNC_OK;
+}
+
+/* The store of the base path of that id, and key, a path below it, checked. */
+static LncCode
+locate_in_base(LncContext *ctx, LncBlobSource *source, uint32_t id, const char *key, LncStore **store)
+{
+	const LncBasePath *base;
+
+	LNC_TRY(lnc_dataset_base(ctx, source->dataset, id, &base));
+	LNC_TRY(lnc_key_check(ctx, key));
+	if (source->external_uri == NULL || strcmp(source->external_uri, base->path) != 0)
+	{
+		LNC_TRY(reset_external(ctx, source));
+		LNC_TRY(lnc_dataset_open_base(ctx, source->external_arena, source->dataset, base, &source->external));
+		LNC_TRY(keep_external(ctx, source, base->path));
+	}
+	*store = source->external;
+	return LNC_OK;
+}
+
 /* The store of the folder uri, opened under the caller's rules. */
 static LncCode
 open_folder(LncContext *ctx, LncBlobSource *source, const char *uri, LncStore **out)
 {
 	const LncDataset *dataset = source->dataset;
-	char *copy;
 
 	if (source->external_uri == NULL || strcmp(source->external_uri, uri) != 0)
 	{
@@ -109,10 +139,19 @@ open_folder(LncContext *ctx, LncBlobSource *source, const char *uri, LncStore **
 			return lnc_fail(ctx, LNC_DENIED, "external blobs in \"%s\" may not be read", uri);
 		LNC_TRY(reset_external(ctx, source));
 		LNC_TRY(dataset->open_base(ctx, dataset->open_base_arg, source->external_arena, uri, &source->external));
-		LNC_TRY(lnc_arena_strndup(ctx, source->external_arena, uri, strlen(uri), &copy));
-		source->external_uri = copy;
+		LNC_TRY(keep_external(ctx, source, uri));
 	}
 	*out = source->external;
+	return LNC_OK;
+}
+
+/* The descriptor's uri as a string. */
+static LncCode
+object_name(LncContext *ctx, LncArena *arena, const Descriptor *blob, char **out)
+{
+	LNC_TRY(lnc_arena_strndup(ctx, arena, (const char *)blob->uri.data, blob->uri.size, out));
+	if (strlen(*out) != blob->uri.size || (*out)[0] == '\0')
+		return lnc_fail(ctx, LNC_CORRUPT, "a blob outside the data file names no object");
 	return LNC_OK;
 }
 
@@ -126,17 +165,11 @@ locate_external(LncContext *ctx, LncArena *arena, LncBlobSource *source, const D
 	char *folder;
 	const char *slash;
 
-	LNC_TRY(lnc_arena_strndup(ctx, arena, (const char *)blob->uri.data, blob->uri.size, &text));
-	if (strlen(text) != blob->uri.size || text[0] == '\0')
-		return lnc_fail(ctx, LNC_CORRUPT, "an external blob names no object");
+	LNC_TRY(object_name(ctx, arena, blob, &text));
 	if (blob->id > 0)
 	{
-		const LncBasePath *base;
-
-		LNC_TRY(lnc_dataset_base(ctx, source->dataset, blob->id, &base));
-		LNC_TRY(lnc_key_check(ctx, text));
 		*key = text;
-		return open_folder(ctx, source, base->path, store);
+		return locate_in_base(ctx, source, blob->id, text, store);
 	}
 	LNC_TRY(lnc_uri_parse(ctx, arena, text, &uri));
 	slash = strrchr(uri.path, '/');
@@ -150,6 +183,23 @@ locate_external(LncContext *ctx, LncArena *arena, LncBlobSource *source, const D
 	if (folder[strlen(folder) - 1] == '/')
 		LNC_TRY(lnc_arena_printf(ctx, arena, &folder, "%s/", folder));
 	return open_folder(ctx, source, folder, store);
+}
+
+/* The store and key of a managed object. */
+static LncCode
+locate_managed(LncContext *ctx, LncArena *arena, LncBlobSource *source, const Descriptor *blob, LncStore **store,
+			   char **key)
+{
+	LNC_TRY(object_name(ctx, arena, blob, key));
+	if (strstr(*key, "://") != NULL || strchr(*key, '\\') != NULL)
+		return lnc_fail(ctx, LNC_CORRUPT, "a managed blob names \"%s\", which is no path below the dataset", *key);
+	if (blob->kind == LNC_BLOB_MANAGED_WITH_BASE)
+		return locate_in_base(ctx, source, blob->id, *key, store);
+	if (source->file->has_base)
+		return locate_in_base(ctx, source, source->file->base_id, *key, store);
+	LNC_TRY(lnc_key_check(ctx, *key));
+	*store = source->dataset->store;
+	return lnc_arena_printf(ctx, arena, key, "%s%s", source->dataset->prefix, *key);
 }
 
 /* ---- reading ---- */
@@ -219,12 +269,11 @@ static LncCode
 read_blob(LncContext *ctx, LncArena *arena, LncBlobSource *source, Descriptor *blob, uint64_t max, LncSlice *out)
 {
 	static const uint8_t nothing[1];
+	LncStore *store;
 	char *key;
 
 	if (blob->kind == LNC_BLOB_EXTERNAL)
 		return read_external(ctx, arena, source, blob, max, out);
-	if (blob->kind == LNC_BLOB_MANAGED || blob->kind == LNC_BLOB_MANAGED_WITH_BASE)
-		return lnc_fail(ctx, LNC_UNSUPPORTED, "managed blobs (kind %d) are not read", blob->kind);
 	if (blob->kind > LNC_BLOB_MANAGED_WITH_BASE)
 		return lnc_fail(ctx, LNC_UNSUPPORTED, "blobs of kind %d are not known", blob->kind);
 	if (blob->size == 0)
@@ -234,6 +283,11 @@ read_blob(LncContext *ctx, LncArena *arena, LncBlobSource *source, Descriptor *b
 	}
 	if (blob->kind == LNC_BLOB_INLINE)
 		return read_range(ctx, arena, source->store, source->key, blob, max, out);
+	if (blob->kind == LNC_BLOB_MANAGED || blob->kind == LNC_BLOB_MANAGED_WITH_BASE)
+	{
+		LNC_TRY(locate_managed(ctx, arena, source, blob, &store, &key));
+		return read_range(ctx, arena, store, key, blob, max, out);
+	}
 	LNC_TRY(sidecar_key(ctx, arena, source, blob->id, &key));
 	if (blob->kind == LNC_BLOB_DEDICATED)
 		blob->position = 0;

@@ -9,7 +9,8 @@
  *	dedicated	the whole of such a file
  *	external	at position of the object named by uri; from there to its end when the size is 0. With a blob id above 0,
  *				uri is a path below the base path of that id
- *	managed		refused
+ *	managed		at position of the object that uri, a path, names below the base path of the data file, or below the dataset's
+ *				root when the file has none; with a base: below the base path that is the blob id
  *
  * Source of the facts: format.md section 9.
  */
@@ -37,15 +38,16 @@ typedef struct LncBlobSource LncBlobSource;
  * The source of the blobs of a data file, which is at key of store. Lives in arena; all else is borrowed. What reading
  * blobs asks of stores is added to *usage, unless that is NULL.
  */
-extern LncCode lnc_blob_source_create(LncContext *ctx, LncArena *arena, const LncDataset *dataset, LncStore *store,
-									  const char *key, LncUsage *usage, LncBlobSource **out) LNC_MUST_CHECK;
+extern LncCode lnc_blob_source_create(LncContext *ctx, LncArena *arena, const LncDataset *dataset,
+									  const LncDataFile *file, LncStore *store, const char *key, LncUsage *usage,
+									  LncBlobSource **out) LNC_MUST_CHECK;
 
 /* Set the source of all columns of blobs in the tree. */
 extern void lnc_blob_set_source(LncColumn *column, LncBlobSource *source);
 
 /*
- * Read the value of a row that is not NULL, into arena. LNC_LIMIT: it has more than max bytes. LNC_UNSUPPORTED: managed
- * blobs and unknown kinds, by number. LNC_CORRUPT: the bytes are not inside the file that should hold them. LNC_DENIED:
+ * Read the value of a row that is not NULL, into arena. LNC_LIMIT: it has more than max bytes. LNC_UNSUPPORTED: an
+ * unknown kind, by number. LNC_CORRUPT: the bytes are not inside the file that should hold them. LNC_DENIED:
  * the dataset's open_base does not allow the place.
  */
 extern LncCode lnc_blob_read(LncContext *ctx, LncArena *arena, const LncColumn *column, int64_t row, uint64_t max,

@@ -146,32 +146,39 @@ is_own_root(const LncDataset *dataset, const LncBasePath *base)
 }
 
 LncCode
+lnc_dataset_open_base(LncContext *ctx, LncArena *arena, const LncDataset *dataset, const LncBasePath *base,
+					  LncStore **store)
+{
+	if (is_own_root(dataset, base))
+	{
+		*store = dataset->store;
+		return LNC_OK;
+	}
+	if (dataset->open_base == NULL)
+		return lnc_fail(ctx, LNC_DENIED, "base path \"%s\" may not be read", base->path);
+	return dataset->open_base(ctx, dataset->open_base_arg, arena, base->path, store);
+}
+
+LncCode
 lnc_dataset_locate(LncContext *ctx, LncArena *arena, const LncDataset *dataset, bool has_base, uint32_t base_id,
 				   const char *folder, const char *path, LncStore **store, char **key)
 {
 	const LncBasePath *base;
 	bool is_data = strcmp(folder, "data") == 0;
+	LncCode code;
 
 	if (!has_base)
 	{
 		*store = dataset->store;
 		return lnc_arena_printf(ctx, arena, key, "%s%s/%s", dataset->prefix, folder, path);
 	}
-	if (lnc_dataset_base(ctx, dataset, base_id, &base) != LNC_OK)
-	{
+	code = lnc_dataset_base(ctx, dataset, base_id, &base);
+	if (code == LNC_OK)
+		code = lnc_dataset_open_base(ctx, arena, dataset, base, store);
+	if (code == LNC_CORRUPT || code == LNC_DENIED)
 		lnc_detail(ctx, "File \"%s\", manifest \"%s\".", path, dataset->manifest_key);
-		return LNC_CORRUPT;
-	}
-	if (is_own_root(dataset, base))
-		*store = dataset->store;
-	else if (dataset->open_base == NULL)
-	{
-		lnc_fail(ctx, LNC_DENIED, "base path \"%s\" may not be read", base->path);
-		lnc_detail(ctx, "File \"%s\", manifest \"%s\".", path, dataset->manifest_key);
-		return LNC_DENIED;
-	}
-	else
-		LNC_TRY(dataset->open_base(ctx, dataset->open_base_arg, arena, base->path, store));
+	if (code != LNC_OK)
+		return code;
 	if (is_data && !base->is_dataset_root)
 		return lnc_arena_strndup(ctx, arena, path, strlen(path), key);
 	return lnc_arena_printf(ctx, arena, key, "%s/%s", folder, path);

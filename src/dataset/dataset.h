@@ -48,6 +48,10 @@ typedef struct LncFragment
 	LncSlice row_ids;
 	LncSlice created_versions;
 	LncSlice updated_versions;
+	/* The sequence is a hidden column of a data file instead, see lineage_column.h. */
+	bool row_ids_in_column;
+	bool created_versions_in_column;
+	bool updated_versions_in_column;
 } LncFragment;
 
 typedef struct LncBasePath
@@ -113,6 +117,13 @@ extern LncCode lnc_dataset_locate(LncContext *ctx, LncArena *arena, const LncDat
 /* The base path of that id; LNC_CORRUPT when the manifest lists none. */
 extern LncCode lnc_dataset_base(LncContext *ctx, const LncDataset *dataset, uint32_t id,
 								const LncBasePath **out) LNC_MUST_CHECK;
+
+/*
+ * The store of a base path: the dataset's own where it is the dataset's root, else one of the caller's open_base, opened in
+ * arena. LNC_DENIED: bases may not be opened.
+ */
+extern LncCode lnc_dataset_open_base(LncContext *ctx, LncArena *arena, const LncDataset *dataset,
+									 const LncBasePath *base, LncStore **store) LNC_MUST_CHECK;
 
 /* Index of the top-level field of that exact name, -1 when there is none. */
 extern int32_t lnc_dataset_field(const LncDataset *dataset, const char *name);

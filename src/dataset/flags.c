@@ -9,18 +9,20 @@
 /*
  * Bits that may be set without harm to a reader of rows: deletion files, stable row ids, the old mark of the 2.x format,
  * table config, base paths, transactions kept inline, indices that carry columns, data files of different versions,
- * the fragment reuse index (no index is used), and the writer's rules on field ids and object metadata.
+ * the fragment reuse index (no index is used), row ids and versions in hidden columns, managed blobs,
+ * and the writer's rules on field ids and object metadata.
  */
 #define READER_BITS                                                                                   \
 	(UINT64_C(1) << 0 | UINT64_C(1) << 1 | UINT64_C(1) << 2 | UINT64_C(1) << 3 | UINT64_C(1) << 4 |   \
-	 UINT64_C(1) << 5 | UINT64_C(1) << 7 | UINT64_C(1) << 8 | UINT64_C(1) << 10 | UINT64_C(1) << 15 | \
-	 UINT64_C(1) << 17)
+	 UINT64_C(1) << 5 | UINT64_C(1) << 7 | UINT64_C(1) << 8 | UINT64_C(1) << 10 | UINT64_C(1) << 11 | \
+	 UINT64_C(1) << 14 | UINT64_C(1) << 15 | UINT64_C(1) << 17)
 
 /*
  * Bits that may be set where a new manifest is made from an older one: those a reader understands, but for the fragment
- * reuse index and object metadata, which have rules of upkeep of their own.
+ * reuse index, hidden columns, managed blobs and object metadata, which have rules of upkeep of their own.
  */
-#define WRITER_BITS (READER_BITS & ~(UINT64_C(1) << 10 | UINT64_C(1) << 17))
+#define WRITER_BITS \
+	(READER_BITS & ~(UINT64_C(1) << 10 | UINT64_C(1) << 11 | UINT64_C(1) << 14 | UINT64_C(1) << 17))
 
 static const char *
 flag_meaning(int bit)

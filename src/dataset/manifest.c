@@ -252,17 +252,29 @@ copy_sequence(LncContext *ctx, LncArena *arena, bool present, const ProtobufCBin
 	return LNC_OK;
 }
 
+#define FRAGMENT_HAS(oneof_, arm_) (message->oneof_##_case == LANCE__TABLE__DATA_FRAGMENT__##arm_)
+
 static LncCode
 copy_sequences(LncContext *ctx, LncArena *arena, const Lance__Table__DataFragment *message, LncFragment *fragment)
 {
-	LNC_TRY(copy_sequence(
-		ctx, arena, message->row_id_sequence_case == LANCE__TABLE__DATA_FRAGMENT__ROW_ID_SEQUENCE_INLINE_ROW_IDS,
-		&message->inline_row_ids, &fragment->row_ids));
-	LNC_TRY(copy_sequence(ctx, arena, message->created_versions_presence_case != 0,
-						  &message->inline_created_at_versions, &fragment->created_versions));
-	return copy_sequence(ctx, arena, message->updated_versions_presence_case != 0,
-						 &message->inline_last_updated_at_versions, &fragment->updated_versions);
+	fragment->row_ids_in_column = FRAGMENT_HAS(row_id_sequence, ROW_ID_SEQUENCE_COLUMN_ROW_IDS);
+	fragment->created_versions_in_column =
+		FRAGMENT_HAS(created_at_version_sequence, CREATED_AT_VERSION_SEQUENCE_COLUMN_CREATED_AT_VERSIONS);
+	fragment->updated_versions_in_column = FRAGMENT_HAS(
+		last_updated_at_version_sequence, LAST_UPDATED_AT_VERSION_SEQUENCE_COLUMN_LAST_UPDATED_AT_VERSIONS);
+	LNC_TRY(copy_sequence(ctx, arena, FRAGMENT_HAS(row_id_sequence, ROW_ID_SEQUENCE_INLINE_ROW_IDS),
+						  &message->inline_row_ids, &fragment->row_ids));
+	LNC_TRY(
+		copy_sequence(ctx, arena,
+					  FRAGMENT_HAS(created_at_version_sequence, CREATED_AT_VERSION_SEQUENCE_INLINE_CREATED_AT_VERSIONS),
+					  &message->inline_created_at_versions, &fragment->created_versions));
+	return copy_sequence(
+		ctx, arena,
+		FRAGMENT_HAS(last_updated_at_version_sequence, LAST_UPDATED_AT_VERSION_SEQUENCE_INLINE_LAST_UPDATED_AT_VERSIONS),
+		&message->inline_last_updated_at_versions, &fragment->updated_versions);
 }
+
+#undef FRAGMENT_HAS
 
 static LncCode
 convert_fragment(LncContext *ctx, LncArena *arena, const Lance__Table__DataFragment *message, LncFragment *fragment)

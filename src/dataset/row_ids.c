@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/bitmap.h"
+#include "dataset/lineage_column.h"
 #include "dataset/live_rows.h"
 #include "dataset/row_segment.h"
 #include "proto/row_ids.pb-c.h"
@@ -65,6 +66,21 @@ open_sequence(LncContext *ctx, LncArena *arena, const LncFragment *fragment, Lnc
 	return LNC_OK;
 }
 
+/* The ids out of the hidden column, as one segment. */
+static LncCode
+open_column(LncContext *ctx, LncArena *arena, const LncDataset *dataset, const LncFragment *fragment, LncRowIds *ids)
+{
+	uint64_t *values;
+
+	LNC_TRY(lnc_lineage_column_read(ctx, arena, dataset, fragment, LNC_FIELD_ROW_IDS, &values));
+	if (fragment->physical_rows == 0)
+		return LNC_OK;
+	LNC_TRY(LNC_NEW(ctx, arena, &ids->segments, 1));
+	ids->nsegments = 1;
+	lnc_row_segment_of_values(values, fragment->physical_rows, &ids->segments[0]);
+	return LNC_OK;
+}
+
 LncCode
 lnc_row_ids_open(LncContext *ctx, LncArena *arena, const LncDataset *dataset, const LncFragment *fragment,
 				 LncRowIds **out)
@@ -72,7 +88,9 @@ lnc_row_ids_open(LncContext *ctx, LncArena *arena, const LncDataset *dataset, co
 	LncRowIds *ids;
 
 	LNC_TRY(LNC_NEW(ctx, arena, &ids, 1));
-	if (dataset->stable_row_ids)
+	if (dataset->stable_row_ids && fragment->row_ids_in_column)
+		LNC_TRY(blame(ctx, open_column(ctx, arena, dataset, fragment, ids), dataset, fragment));
+	else if (dataset->stable_row_ids)
 		LNC_TRY(blame(ctx, open_sequence(ctx, arena, fragment, ids), dataset, fragment));
 	else if (fragment->physical_rows > 0)
 	{
@@ -159,6 +177,31 @@ open_runs(LncContext *ctx, LncArena *arena, const LncFragment *fragment, LncSlic
 	return LNC_OK;
 }
 
+/* Runs out of the hidden column. */
+static LncCode
+runs_of_column(LncContext *ctx, LncArena *arena, const LncDataset *dataset, const LncFragment *fragment,
+			   LncVersionKind kind, LncVersionRuns *out)
+{
+	int32_t field = kind == LNC_ROW_CREATED ? LNC_FIELD_CREATED_VERSIONS : LNC_FIELD_UPDATED_VERSIONS;
+	uint64_t rows = fragment->physical_rows;
+	uint64_t *values;
+	size_t nruns = rows > 0;
+
+	LNC_TRY(lnc_lineage_column_read(ctx, arena, dataset, fragment, field, &values));
+	for (uint64_t i = 1; i < rows; i++)
+		nruns += values[i] != values[i - 1];
+	LNC_TRY(LNC_NEW(ctx, arena, &out->ends, nruns));
+	LNC_TRY(LNC_NEW(ctx, arena, &out->versions, nruns));
+	for (uint64_t i = 0; i < rows; i++)
+	{
+		if (i + 1 < rows && values[i + 1] == values[i])
+			continue;
+		out->ends[out->nruns] = i + 1;
+		out->versions[out->nruns++] = values[i];
+	}
+	return LNC_OK;
+}
+
 LncCode
 lnc_row_versions_open(LncContext *ctx, LncArena *arena, const LncDataset *dataset, const LncFragment *fragment,
 					  LncVersionKind kind, LncVersionRuns *out)
@@ -166,6 +209,8 @@ lnc_row_versions_open(LncContext *ctx, LncArena *arena, const LncDataset *datase
 	LncSlice bytes = kind == LNC_ROW_CREATED ? fragment->created_versions : fragment->updated_versions;
 
 	memset(out, 0, sizeof(*out));
+	if (kind == LNC_ROW_CREATED ? fragment->created_versions_in_column : fragment->updated_versions_in_column)
+		return blame(ctx, runs_of_column(ctx, arena, dataset, fragment, kind, out), dataset, fragment);
 	if (bytes.data != NULL)
 		return blame(ctx, open_runs(ctx, arena, fragment, bytes, out), dataset, fragment);
 	LNC_TRY(LNC_NEW(ctx, arena, &out->ends, 1));

@@ -161,6 +161,24 @@ lnc_row_segment_open(LncContext *ctx, LncArena *arena, const Lance__Table__U64Se
 	return LNC_OK;
 }
 
+void
+lnc_row_segment_of_values(const uint64_t *values, uint64_t count, LncRowSegment *out)
+{
+	bool ascending = true;
+
+	*out = (LncRowSegment){.count = count, .start = values[0], .last = values[0]};
+	for (uint64_t i = 1; i < count; i++)
+	{
+		ascending = ascending && values[i] > values[i - 1];
+		out->start = values[i] < out->start ? values[i] : out->start;
+		out->last = values[i] > out->last ? values[i] : out->last;
+	}
+	out->kind = ascending ? LNC_ROW_SEGMENT_SORTED : LNC_ROW_SEGMENT_ARRAY;
+
+	/* Numbers are little-endian in memory as they are in files. */
+	out->array = (LncRowArray){.width = sizeof(*values), .count = count, .bytes = (const uint8_t *)values};
+}
+
 /* ---- values by position */
 
 /* Holes below the value at that position of the segment. */

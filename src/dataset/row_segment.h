@@ -24,7 +24,7 @@ typedef struct LncRowArray
 	uint64_t base;
 	uint32_t width; /* 2, 4 or 8 */
 	uint64_t count;
-	const uint8_t *bytes; /* borrowed from the message */
+	const uint8_t *bytes; /* borrowed from the message, or from who made the values */
 } LncRowArray;
 
 /* Read-only once opened and prepared. */
@@ -49,6 +49,9 @@ typedef struct LncRowSegment
  */
 extern LncCode lnc_row_segment_open(LncContext *ctx, LncArena *arena, const Lance__Table__U64Segment *message,
 									LncRowSegment *out) LNC_MUST_CHECK;
+
+/* A segment of count values, at least one, which are borrowed. */
+extern void lnc_row_segment_of_values(const uint64_t *values, uint64_t count, LncRowSegment *out);
 
 /* Values [first, first + count) of the segment's count, in order, into out. */
 extern void lnc_row_segment_fill(const LncRowSegment *segment, uint64_t first, uint64_t count, uint64_t *out);

@@ -92,7 +92,8 @@ open_data_file(LncContext *ctx, LncFragmentReader *reader, const LncDataFile *da
 							   data_file->path, &store, &key));
 	if (data_file->columns == NULL)
 		return lnc_fail(ctx, LNC_UNSUPPORTED, "data file version 0.1 is not supported");
-	LNC_TRY(lnc_blob_source_create(ctx, reader->arena, reader->dataset, store, key, reader->blobs, &out->blobs));
+	LNC_TRY(lnc_blob_source_create(ctx, reader->arena, reader->dataset, data_file, store, key, reader->blobs,
+								   &out->blobs));
 	return lnc_file_open(ctx, reader->arena, store, key, data_file->size, &out->file);
 }
 

@@ -26,6 +26,7 @@ static LncArena *arena;
 static LncStore *store;
 static LncStore *other;
 static LncDataset dataset;
+static LncDataFile file;
 static LncBlobSource *source;
 static LncUsage usage;   /* of the source */
 static char opened[256]; /* the URI that open_base was asked for last */
@@ -65,13 +66,17 @@ setup(void **state)
 	dataset.open_base = open_base;
 	dataset.bases = bases;
 	dataset.nbases = 1;
+	dataset.prefix = "";
+	file = (LncDataFile){0};
 	nopened = 0;
 	put(store, "data/f.lance", "0123456789");
 	put(store, "data/f/01000000000000000000000000000000.blob", "packed bytes");
 	put(store, "data/f/11000000000000000000000000000001.blob", "dedicated");
+	put(store, "_blobs/m.blob", "managed");
+	put(store, "tree/b/_blobs/m.blob", "of a branch");
 	put(other, "a%b.bin", "outside");
 	put(other, "x/y.bin", "in a base");
-	return lnc_blob_source_create(&ctx, arena, &dataset, store, "data/f.lance", &usage, &source) != LNC_OK;
+	return lnc_blob_source_create(&ctx, arena, &dataset, &file, store, "data/f.lance", &usage, &source) != LNC_OK;
 }
 
 static int
@@ -136,6 +141,34 @@ each_kind_has_its_place(void **state)
 }
 
 static void
+managed_blobs_lie_below_a_base(void **state)
+{
+	LncSlice bytes;
+
+	(void)state;
+	expect(LNC_BLOB_MANAGED, 1, 3, 99, "_blobs/m.blob", "ana");
+	expect(LNC_BLOB_MANAGED, 0, 0, 0, "_blobs/m.blob", "");
+	dataset.prefix = "tree/b/";
+	expect(LNC_BLOB_MANAGED, 3, 8, 0, "_blobs/m.blob", "a branch");
+	assert_int_equal(nopened, 0);
+	expect(LNC_BLOB_MANAGED_WITH_BASE, 5, 4, 7, "x/y.bin", "base");
+	assert_string_equal(opened, "memory://other/base");
+	file = (LncDataFile){.has_base = true, .base_id = 7};
+	expect(LNC_BLOB_MANAGED, 0, 2, 0, "x/y.bin", "in");
+	assert_int_equal(nopened, 1);
+	assert_int_equal(read_one(LNC_BLOB_MANAGED_WITH_BASE, 0, 1, 8, "x/y.bin", MANY, &bytes), LNC_CORRUPT);
+	assert_non_null(strstr(ctx.error.message, "base path 8"));
+	file.has_base = false;
+	assert_int_equal(read_one(LNC_BLOB_MANAGED, 0, 1, 0, "", MANY, &bytes), LNC_CORRUPT);
+	assert_int_equal(read_one(LNC_BLOB_MANAGED, 0, 1, 0, "../m.blob", MANY, &bytes), LNC_INVALID);
+	assert_int_equal(read_one(LNC_BLOB_MANAGED, 0, 1, 0, "/m.blob", MANY, &bytes), LNC_INVALID);
+	assert_int_equal(read_one(LNC_BLOB_MANAGED, 0, 1, 0, "memory://other/x", MANY, &bytes), LNC_CORRUPT);
+	assert_int_equal(read_one(LNC_BLOB_MANAGED, 0, 1, 0, "a\\b", MANY, &bytes), LNC_CORRUPT);
+	assert_int_equal(read_one(LNC_BLOB_MANAGED, 0, 1, 0, "_blobs/none", MANY, &bytes), LNC_NOT_FOUND);
+	assert_int_equal(nopened, 1);
+}
+
+static void
 descriptors_that_lie_are_errors(void **state)
 {
 	LncSlice bytes;
@@ -151,9 +184,6 @@ descriptors_that_lie_are_errors(void **state)
 	assert_int_equal(read_one(LNC_BLOB_EXTERNAL, 0, 0, 0, "memory://other/a%b.bin", 3, &bytes), LNC_LIMIT);
 	assert_int_equal(read_one(LNC_BLOB_EXTERNAL, 8, 0, 0, "memory://other/a%b.bin", MANY, &bytes), LNC_CORRUPT);
 	assert_int_equal(read_one(LNC_BLOB_PACKED, 0, 1, 5, "", MANY, &bytes), LNC_NOT_FOUND);
-	assert_int_equal(read_one(LNC_BLOB_MANAGED, 0, 1, 0, "x", MANY, &bytes), LNC_UNSUPPORTED);
-	assert_non_null(strstr(ctx.error.message, "managed blobs (kind 4)"));
-	assert_int_equal(read_one(LNC_BLOB_MANAGED_WITH_BASE, 0, 1, 0, "x", MANY, &bytes), LNC_UNSUPPORTED);
 	assert_int_equal(read_one(6, 0, 1, 0, "x", MANY, &bytes), LNC_UNSUPPORTED);
 	assert_non_null(strstr(ctx.error.message, "kind 6"));
 }
@@ -256,6 +286,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(each_kind_has_its_place, setup, teardown),
+		cmocka_unit_test_setup_teardown(managed_blobs_lie_below_a_base, setup, teardown),
 		cmocka_unit_test_setup_teardown(descriptors_that_lie_are_errors, setup, teardown),
 		cmocka_unit_test_setup_teardown(places_outside_need_leave, setup, teardown),
 		cmocka_unit_test_setup_teardown(positions_of_old_blobs_hold_levels, setup, teardown),
