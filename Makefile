@@ -129,7 +129,7 @@ unit: $(UNIT_TESTS)
 
 unit-tests: $(UNIT_TESTS)
 
-# ---- random nested tables, written by the pylance of PYTHON: make random PYTHON=… [CASES=n] [SEED=n]
+# ---- random tables and changes to them, written by the pylance of PYTHON: make random PYTHON=… [CASES=n] [SEED=n]
 PYTHON ?= python3
 CASES ?= 100
 SEED ?= 1
@@ -140,7 +140,7 @@ $(BUILD)/random/dump: $(BUILD)/san/test/random/dump.o $(BUILD)/san/test/unit/fix
 $(BUILD)/san/test/random/dump.o: LIB_CPPFLAGS += -Itest
 
 random: $(BUILD)/random/dump
-	$(PYTHON) test/random/nested.py $< --cases $(CASES) --seed $(SEED)
+	$(PYTHON) test/random/run.py $< --cases $(CASES) --seed $(SEED)
 
 # ---- the program lance_inspect: the library half without a server
 LIB_OBJS = $(LIB_SOURCES:.c=.o) $(PROTO_SOURCES:.c=.o) $(NANOARROW_OBJS)

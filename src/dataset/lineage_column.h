@@ -24,6 +24,7 @@
  * 1 GiB of them; otherwise the errors of reading a data file.
  */
 extern LncCode lnc_lineage_column_read(LncContext *ctx, LncArena *arena, const LncDataset *dataset,
-									   const LncFragment *fragment, int32_t field_id, uint64_t **out) LNC_MUST_CHECK;
+									   const LncFragment *fragment, int32_t field_id,
+									   uint64_t **out) LNC_MUST_CHECK;
 
 #endif

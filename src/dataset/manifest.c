@@ -264,14 +264,14 @@ copy_sequences(LncContext *ctx, LncArena *arena, const Lance__Table__DataFragmen
 		last_updated_at_version_sequence, LAST_UPDATED_AT_VERSION_SEQUENCE_COLUMN_LAST_UPDATED_AT_VERSIONS);
 	LNC_TRY(copy_sequence(ctx, arena, FRAGMENT_HAS(row_id_sequence, ROW_ID_SEQUENCE_INLINE_ROW_IDS),
 						  &message->inline_row_ids, &fragment->row_ids));
-	LNC_TRY(
-		copy_sequence(ctx, arena,
-					  FRAGMENT_HAS(created_at_version_sequence, CREATED_AT_VERSION_SEQUENCE_INLINE_CREATED_AT_VERSIONS),
-					  &message->inline_created_at_versions, &fragment->created_versions));
-	return copy_sequence(
+	LNC_TRY(copy_sequence(
 		ctx, arena,
-		FRAGMENT_HAS(last_updated_at_version_sequence, LAST_UPDATED_AT_VERSION_SEQUENCE_INLINE_LAST_UPDATED_AT_VERSIONS),
-		&message->inline_last_updated_at_versions, &fragment->updated_versions);
+		FRAGMENT_HAS(created_at_version_sequence, CREATED_AT_VERSION_SEQUENCE_INLINE_CREATED_AT_VERSIONS),
+		&message->inline_created_at_versions, &fragment->created_versions));
+	return copy_sequence(ctx, arena,
+						 FRAGMENT_HAS(last_updated_at_version_sequence,
+									  LAST_UPDATED_AT_VERSION_SEQUENCE_INLINE_LAST_UPDATED_AT_VERSIONS),
+						 &message->inline_last_updated_at_versions, &fragment->updated_versions);
 }
 
 #undef FRAGMENT_HAS

@@ -68,7 +68,8 @@ open_sequence(LncContext *ctx, LncArena *arena, const LncFragment *fragment, Lnc
 
 /* The ids out of the hidden column, as one segment. */
 static LncCode
-open_column(LncContext *ctx, LncArena *arena, const LncDataset *dataset, const LncFragment *fragment, LncRowIds *ids)
+open_column(LncContext *ctx, LncArena *arena, const LncDataset *dataset, const LncFragment *fragment,
+			LncRowIds *ids)
 {
 	uint64_t *values;
 

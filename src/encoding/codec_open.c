@@ -280,8 +280,9 @@ open_packed_struct(LncContext *ctx, LncArena *arena, LncCodecUse use,
 	for (size_t i = 0; i < message->n_bits_per_value; i++)
 	{
 		if (message->bits_per_value[i] % 8 != 0)
-			return lnc_fail(ctx, LNC_UNSUPPORTED,
-							"a packed struct with booleans is not read, since its writer leaves them out of the file");
+			return lnc_fail(
+				ctx, LNC_UNSUPPORTED,
+				"a packed struct with booleans is not read, since its writer leaves them out of the file");
 		LNC_REQUIRE(ctx, !lnc_add_overflow(bits, message->bits_per_value[i], &bits),
 					"the fields of a packed struct overflow");
 	}

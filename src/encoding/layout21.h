@@ -28,10 +28,10 @@ typedef struct LncPage21
 	LncShape shape;        /* of the type; unused for bare types */
 	const LncCodec *codec; /* of the values; NULL for a constant */
 	LncLayers layers;
-	bool whole;       /* a fixed-size list of structs stands in a list: read takes all starts, not some rows */
-	uint64_t nstarts; /* slots with the highest repetition: the rows, but where whole; open lowers it then */
-	LncColumn *kept;  /* whole: all rows, once decoded. In arena */
-	const LncType *blob;       /* the type of blobs that the values describe, or NULL */
+	bool whole;          /* a fixed-size list of structs stands in a list: read takes all starts, not some rows */
+	uint64_t nstarts;    /* slots with the highest repetition: the rows, but where whole; open lowers it then */
+	LncColumn *kept;     /* whole: all rows, once decoded. In arena */
+	const LncType *blob; /* the type of blobs that the values describe, or NULL */
 	const LncLayers *smuggled; /* blob layout: the layers of the levels inside the positions, else NULL */
 	LncGeneral *general;
 	LncArena *arena;   /* the arena of open */

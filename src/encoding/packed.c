@@ -108,8 +108,7 @@ unpack_field(LncContext *ctx, LncArena *arena, LncGeneral *general, const LncCod
 {
 	LncShape wanted;
 
-	LNC_REQUIRE(ctx,
-				(type->kind == LNC_TYPE_STRUCT) == (field->codec->kind == LNC_CODEC_VARIABLE_PACKED_STRUCT),
+	LNC_REQUIRE(ctx, (type->kind == LNC_TYPE_STRUCT) == (field->codec->kind == LNC_CODEC_VARIABLE_PACKED_STRUCT),
 				"a field of a packed struct is %s struct, but not stored so",
 				type->kind == LNC_TYPE_STRUCT ? "a" : "no");
 	if (type->kind == LNC_TYPE_STRUCT)

@@ -177,7 +177,8 @@ open_blob_layout(LncContext *ctx, LncPage21 *page, const Lance__Encodings21__Blo
 	LNC_TRY(lnc_layers_open(ctx, message->n_layers, message->layers, layers));
 	LNC_TRY(lnc_unravel_check(ctx, layers, page->path, page->npath));
 	if (layers->max_rep > 0)
-		return lnc_fail(ctx, LNC_UNSUPPORTED, "old blobs in lists are not read");
+		return lnc_fail(ctx, LNC_UNSUPPORTED,
+						"old blobs in lists are not read, since the file does not tell where the lists begin");
 	page->smuggled = layers;
 	*inner = message->inner_layout;
 	return LNC_OK;

@@ -22,6 +22,7 @@ from .suites import Result, Setting
 SUITES = {
     "static": "the small checks of test/check, and clang's warnings",
     "unit": "unit tests of the library half, under ASan and UBSan",
+    "random": "random tables written by pylance, read by the library under ASan and UBSan",
     "regress": "pg_regress and isolation tests",
     "ubsan": "pg_regress and isolation tests again, the extension built under UBSan",
     "tap": "TAP tests: workers, restarts, REST",
@@ -44,6 +45,7 @@ environment:
                         the packaged one
   LANCE_CATALOG_STATE   folder for virtual environments and throwaway clusters; default ~/.local/state/lance_catalog,
                         as root /var/lib/lance_catalog
+  LANCE_TEST_SEED       first seed of the suite random, which otherwise differs from run to run
   LANCE_CATALOG_S3      "moto": use that S3 server even where versitygw is at hand
 Logs are kept in build/check.""", formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("suites", nargs="*", metavar="suite", help="run only these; tap/NAME is one file of test/t")
@@ -140,6 +142,9 @@ def jobs_of(s, a):
     local, crash, remote = Lazy(s, "local"), Lazy(s, "crash"), Lazy(s, "s3", s.store)
     if "unit" in a.suites:
         jobs.append(("unit", lambda r: suites.unit(s, r)))
+    if "random" in a.suites:
+        for which in ("new", "old"):
+            jobs.append(("random/" + which, lambda r, w=which: suites.random(s, r, w)))
     if "crash" in a.suites:
         jobs.append(("crash", lambda r: suites.client(s, r, "crash_run.py", "new", crash.get(), None)))
     if "spec" in a.suites:

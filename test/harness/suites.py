@@ -7,9 +7,15 @@ import os
 import re
 import shutil
 import subprocess
+import threading
+import time
 
 from . import machine
 from .machine import ROOT, as_server, own
+
+
+# Cases for each client set.
+RANDOM_CASES = 50
 
 
 class Result:
@@ -17,6 +23,7 @@ class Result:
         self.name, self.log = name, log
         self.passed = self.failed = self.skipped = 0
         self.complaints = []
+        self.note = ""
         self.seconds = 0.0
 
     def ok(self, n=1):
@@ -28,6 +35,7 @@ class Result:
 
     def line(self):
         more = ", %d skipped" % self.skipped if self.skipped else ""
+        more += ", " + self.note if self.note else ""
         return "%-34s %4d passed, %d failed%s (%.0f s)" % (self.name, self.passed, self.failed, more, self.seconds)
 
 
@@ -40,6 +48,9 @@ class Setting:
         self.pythons = {}  # client set -> python
         self.store = None
         self.inspect = None  # the program lance_inspect
+
+
+        self.sanitized = threading.Lock()  # held while make builds what runs under ASan
 
     def copy_tree(self):
         self.tree = os.path.join(self.home, "tree")
@@ -122,7 +133,8 @@ def static(s, r):
 
 def unit(s, r):
     """Unit tests of the library half, under ASan and UBSan."""
-    status, text = execute(r.log, ["make", "-j2", "unit-tests", "PG_CONFIG=" + s.pg.pg_config])
+    with s.sanitized:
+        status, text = execute(r.log, ["make", "-j2", "unit-tests", "PG_CONFIG=" + s.pg.pg_config])
     if status:
         r.bad("the unit tests do not build")
         return
@@ -157,6 +169,27 @@ def decode(s, r):
         return
     status, text = execute(r.log, [s.pythons["new"], os.path.join(ROOT, "bench", "decode.py"), "--check"], timeout=300)
     count_tap(r, "decode", status, text)
+
+
+def random(s, r, which):
+    """Random tables of one client set, other ones in each run: LANCE_TEST_SEED repeats a run."""
+    seed = os.environ.get("LANCE_TEST_SEED") or str(int(time.time()) % 10**6)
+    with s.sanitized:
+        status, text = execute(r.log, ["make", "-j2", "build/random/dump", "PG_CONFIG=" + s.pg.pg_config])
+    if status:
+        r.bad("the program of test/random does not build")
+        return
+    status, text = execute(r.log, [s.pythons[which], os.path.join(ROOT, "test", "random", "run.py"), "build/random/dump", "--cases",
+                                   str(RANDOM_CASES), "--seed", seed])
+    for line in re.findall(r"^seed \d+: .*", text, re.M):
+        r.bad("%.300s" % line)
+    total = re.findall(r"^(\d+) cases from seed .*: (\d+) failed, (\d+) refused by the writer$", text, re.M)
+    if not total or (status and not r.failed):
+        r.bad("run.py --seed %s ended with status %d" % (seed, status))
+        return
+    cases, failed, refused = (int(n) for n in total[-1])
+    r.ok(cases - failed - refused)
+    r.note = "seed %s, %d refused by the writer" % (seed, refused)
 
 
 def regress(s, r):

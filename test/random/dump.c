@@ -61,7 +61,7 @@ dump(LncContext *ctx, LncArena *arena, char **argv)
 			return LNC_OK;
 		for (int64_t row = 0; row < batch->length; row++)
 		{
-			FixtureText text = {0};
+			FixtureText text = {.json_as_text = true};
 
 			fixture_text_add(&text, "[", 1);
 			for (int32_t i = 0; i < batch->ncolumns; i++)

@@ -381,9 +381,9 @@ flags_are_told_by_number(void **state)
 	{
 		int bit;
 		bool readable;
-	} cases[] = {{0, true},   {1, true},   {2, true},   {4, true},   {6, false},  {7, true},
-				 {8, true},   {9, false},  {10, true},  {11, false}, {12, false}, {13, false},
-				 {14, false}, {16, false}, {18, false}, {40, false}, {63, false}};
+	} cases[] = {{0, true},  {1, true},   {2, true},   {4, true},   {6, false},  {7, true},
+				 {8, true},  {9, false},  {10, true},  {11, true},  {12, false}, {13, false},
+				 {14, true}, {16, false}, {18, false}, {40, false}, {63, false}};
 	Built built;
 	LncDataset *dataset;
 	char number[32];

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/env.h"
+#include "column/jsonb_text.h"
 #include "dataset/blob.h"
 
 void
@@ -309,6 +310,22 @@ add_blob(FixtureText *out, const LncColumn *column, int64_t row)
 	lnc_arena_destroy(arena);
 }
 
+/* Stored JSON as the text that it stands for, or what went wrong. */
+static void
+add_json(FixtureText *out, LncSlice jsonb)
+{
+	LncArena *arena = lnc_arena_create(lnc_env_default());
+	LncContext ctx;
+	LncSlice text;
+
+	lnc_context_init(&ctx, lnc_env_default());
+	if (lnc_jsonb_text(&ctx, arena, jsonb, &text) == LNC_OK)
+		fixture_text_add(out, (const char *)text.data, text.size);
+	else
+		add_string(out, (const uint8_t *)ctx.error.message, strlen(ctx.error.message));
+	lnc_arena_destroy(arena);
+}
+
 void
 fixture_text_value(FixtureText *out, const LncColumn *column, int64_t row)
 {
@@ -332,6 +349,12 @@ fixture_text_value(FixtureText *out, const LncColumn *column, int64_t row)
 		case LNC_TYPE_BINARY:
 		case LNC_TYPE_LARGE_BINARY:
 		case LNC_TYPE_JSON:
+			if (type->kind == LNC_TYPE_JSON && out->json_as_text)
+			{
+				add_json(out, (LncSlice){column->data + column->offsets[row],
+										 (size_t)(column->offsets[row + 1] - column->offsets[row])});
+				break;
+			}
 			add_hex(out, column->data + column->offsets[row],
 					(size_t)(column->offsets[row + 1] - column->offsets[row]));
 			break;

@@ -16,6 +16,7 @@ typedef struct FixtureText
 	char *text; /* NUL-terminated once something was added */
 	size_t length;
 	size_t capacity;
+	bool json_as_text; /* stored JSON as JSON instead of its bytes */
 } FixtureText;
 
 extern void fixture_text_add(FixtureText *out, const char *text, size_t length);

@@ -527,7 +527,9 @@ static void
 what_is_not_read_is_named(void **state)
 {
 	Lance__Encodings21__VariablePackedStruct packed_message = INIT(VARIABLE_PACKED_STRUCT);
+	Lance__Encodings21__PackedStruct fixed = INIT(PACKED_STRUCT);
 	Lance__Encodings21__BlobLayout blob = INIT(BLOB_LAYOUT);
+	uint64_t widths[] = {32, 1};
 	Codec packed = INIT(COMPRESSIVE_ENCODING);
 	Codec unknown = INIT(COMPRESSIVE_ENCODING);
 	LncPage *page;
@@ -554,6 +556,12 @@ what_is_not_read_is_named(void **state)
 	mini.value_compression = &packed;
 	assert_int_equal(open_page("int32", 138, &page), LNC_UNSUPPORTED);
 	assert_non_null(strstr(ctx.error.message, "\"variable_packed_struct\""));
+	packed.compression_case = CODEC(PACKED_STRUCT);
+	packed.packed_struct = &fixed;
+	fixed.n_bits_per_value = 2;
+	fixed.bits_per_value = widths;
+	assert_int_equal(open_page("int32", 138, &page), LNC_UNSUPPORTED);
+	assert_non_null(strstr(ctx.error.message, "a packed struct with booleans"));
 	mini.value_compression = &unknown;
 	assert_int_equal(open_page("int32", 138, &page), LNC_UNSUPPORTED);
 	mini.value_compression = NULL;

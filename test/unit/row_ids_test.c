@@ -562,6 +562,7 @@ rows_of_other_writers(void **state)
 		{"stable_rowids.lance", "stable_rowids.rowids.jsonl", 4},
 		{"stable_rowids.lance", "stable_rowids.rowids.jsonl", 5},
 		{"stable_rowids.lance", "stable_rowids@compacted.rowids.jsonl", 6},
+		{"lineage.lance", "lineage.rowids.jsonl", 0},
 		{"del_arrow.lance", "del_arrow.rowaddr.jsonl", 0},
 		{"update.lance", "update.rowaddr.jsonl", 0},
 		{"stable_rowids_p10.lance", "stable_rowids_p10.rowids.jsonl", 5},

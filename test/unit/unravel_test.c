@@ -229,10 +229,16 @@ fixed_size_lists(void **state)
 	check("2si", "333", NULL, "012033", "[{\"x\":1},{\"x\":null}] [null,{\"x\":4}] null");
 	check_corrupt("2si", "111", NULL, "000");
 
-	use_path("2li");
-	assert_int_equal(use_layers("121"), LNC_UNSUPPORTED);
-	use_path("l2si");
-	assert_int_equal(use_layers("1112"), LNC_UNSUPPORTED);
+	/* Lists inside: codes 1 empty list, 2 fixed-size list. */
+	check("2sli", "1513", "10111", "00122", "[{\"x\":[1,2]},{\"x\":[]}] null");
+
+	/* Lists around: each struct of the first fixed-size list begins the row. Codes 1 item, 2 fixed-size list, 3 and 4 list. */
+	check("l2si", "3136", "11001111", "01224300",
+		  "[[{\"x\":1},{\"x\":null}],null] [] null [[{\"x\":5},{\"x\":6}]]");
+	check("l2si", "1112", "1100", NULL, "[[{\"x\":1},{\"x\":2}],[{\"x\":3},{\"x\":4}]]");
+	check_corrupt("l2si", "1112", "110", NULL);
+	check_corrupt("l2si", "1112", "10", NULL);
+	check_corrupt("l2si", "3136", "111", "040");
 }
 
 static void
