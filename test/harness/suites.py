@@ -173,7 +173,8 @@ def decode(s, r):
 
 def random(s, r, which):
     """Random tables of one client set, other ones in each run: LANCE_TEST_SEED repeats a run."""
-    seed = os.environ.get("LANCE_TEST_SEED") or str(int(time.time()) % 10**6)
+    first = int(os.environ.get("LANCE_TEST_SEED") or time.time() % 10**6)
+    seed = str(first + (0 if which == "new" else RANDOM_CASES))
     with s.sanitized:
         status, text = execute(r.log, ["make", "-j2", "build/random/dump", "PG_CONFIG=" + s.pg.pg_config])
     if status:
