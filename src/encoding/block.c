@@ -76,6 +76,8 @@ lnc_shape_of_type(LncContext *ctx, const LncType *type, LncShape *out)
 		out->variable = true;
 	else if (type->kind == LNC_TYPE_BOOL)
 		out->bits = 1;
+	else if (type->kind == LNC_TYPE_NULL && out->nlists > 0)
+		out->bits = 0;
 	else if (lnc_type_width(type) > 0 && lnc_type_width(type) <= UINT64_MAX / 8)
 		out->bits = lnc_type_width(type) * 8;
 	else

@@ -19,6 +19,8 @@ struct LncFieldReader
 bool
 lnc_field_is_leaf(const LncField *field)
 {
+	const LncType *item = &field->type;
+
 	switch (field->type.kind)
 	{
 		case LNC_TYPE_STRUCT:
@@ -28,7 +30,9 @@ lnc_field_is_leaf(const LncField *field)
 		case LNC_TYPE_MAP:
 			return false;
 		case LNC_TYPE_FIXED_LIST:
-			return lnc_type_is_fixed(&field->type);
+			while (item->kind == LNC_TYPE_FIXED_LIST && item->nchildren == 1)
+				item = &item->children[0].type;
+			return lnc_type_is_fixed(item) || item->kind == LNC_TYPE_NULL;
 		default:
 			return true;
 	}

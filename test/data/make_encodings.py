@@ -91,6 +91,7 @@ simple("fsl_lists", "fixed-size lists of structs inside of lists and maps, aroun
     "both": (pa.list_(pa.list_(only_lists, 2)), [None if i % 10 == 1 else [None if (i + j) % 9 == 4 else [only_lists_of(i + j), only_lists_of(i * j)] for j in range(i % 3)]
                                             for i in range(N)]),
     "twice": (pa.list_(pa.struct([("p", pa.list_(pair, 2))]), 2), [None if i % 8 == 6 else [{"p": [pair_of(i), pair_of(j)]} for j in range(2)] for i in range(N)]),
+    "none": (pa.list_(pa.null(), 2), [None if i % 3 == 1 else [None, None] for i in range(N)]),
     "named": (pa.map_(pa.string(), pa.list_(pair, 1)), [[("k%d" % j, [pair_of(i + j)]) for j in range(1 + i % 2)] for i in range(N)]),
     "wide": (pa.list_(pa.list_(pa.struct([("b", pa.binary())]), 2)), [[[{"b": bytes([i]) * 400}, {"b": b""}] for j in range(1 + i % 3)] for i in range(N)]),
 })
