@@ -21,8 +21,7 @@
  * Bits that may be set where a new manifest is made from an older one: those a reader understands, but for the fragment
  * reuse index, hidden columns, managed blobs and object metadata, which have rules of upkeep of their own.
  */
-#define WRITER_BITS \
-	(READER_BITS & ~(UINT64_C(1) << 10 | UINT64_C(1) << 11 | UINT64_C(1) << 14 | UINT64_C(1) << 17))
+#define WRITER_BITS (READER_BITS & ~(UINT64_C(1) << 10 | UINT64_C(1) << 11 | UINT64_C(1) << 14 | UINT64_C(1) << 17))
 
 static const char *
 flag_meaning(int bit)
