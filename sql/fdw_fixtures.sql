@@ -151,7 +151,8 @@ SELECT f.dataset, c.* FROM (VALUES
 	('empty_struct_v20', 'empty_struct'), ('empty_struct_v21', 'empty_struct'), ('empty_struct_v22', 'empty_struct'),
 	('fsl_struct_valid_v22', 'fsl_struct_valid'), ('fsl_struct_null_v22', 'fsl_struct_null'),
 	('blob1_v20', 'blob1'), ('blob1_v21', 'blob1'), ('blob2_v22', 'blob2_v22'), ('blob1_as_v22', 'blob1_as_v22'),
-	('old_types', 'old_types'),
+	('fsl_lists', 'fsl_lists'), ('packed_parts', 'packed_parts'), ('packed_bits', 'packed_bits'), ('lineage', 'lineage'),
+	('managed', 'managed'), ('old_types', 'old_types'),
 	('mixed_versions', 'mixed_versions'), ('v1_manifests', 'v1_manifests'), ('old_simple', 'old_simple')
 ) f (dataset, expected), check_fixture(f.dataset, f.expected) c;
 

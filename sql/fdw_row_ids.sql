@@ -80,6 +80,16 @@ CREATE FOREIGN TABLE deleted (id bigint, _rowid bigint, _rowaddr bigint, _row_cr
 SELECT * FROM differences(:'file', 'deleted', '{"id": "id", "_rowid": "_rowid", "_rowaddr": "_rowaddr"}');
 SELECT DISTINCT _row_created_at_version FROM deleted;
 
+-- Ids and versions that lie in hidden columns of the data files.
+\set lineage :root '/lineage.lance'
+CREATE FOREIGN TABLE lineage (id bigint, _rowid bigint, _rowaddr bigint, _row_created_at_version bigint,
+	_row_last_updated_at_version bigint) SERVER row_ids OPTIONS (uri :'lineage');
+\set file :fixtures '/lineage.rowids.jsonl'
+SELECT * FROM differences(:'file', 'lineage', '{"id": "id", "_rowid": "_rowid", "_rowaddr": "_rowaddr",
+	"_row_created_at_version": "_row_created_at_version",
+	"_row_last_updated_at_version": "_row_last_updated_at_version"}');
+SELECT id, _rowid FROM lineage WHERE _rowid IN (26, 28, 12345) ORDER BY id;
+
 -- Ids beyond bigint are an error, not another number; the rows before them are fine.
 \set high :root '/high_rowids.lance'
 CREATE FOREIGN TABLE high (id bigint, _rowid bigint, _rowaddr bigint) SERVER row_ids OPTIONS (uri :'high');

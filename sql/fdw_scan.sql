@@ -138,12 +138,12 @@ SELECT min(ts_s), max(ts_us) FROM t;
 SELECT attach('ranges', 'r', 1);
 SELECT * FROM r;
 -- The later versions hold one value each that has no place here.
-CREATE FUNCTION values_of(version bigint) RETURNS TABLE (attname name, answer text) LANGUAGE plpgsql AS $$
+CREATE FUNCTION values_of(version bigint, dataset text DEFAULT 'ranges') RETURNS TABLE (attname name, answer text) LANGUAGE plpgsql AS $$
 DECLARE
 	col name;
 BEGIN
 	PERFORM try('DROP FOREIGN TABLE bad');
-	PERFORM attach('ranges', 'bad', version);
+	PERFORM attach(dataset, 'bad', version);
 	FOR col IN SELECT c.attname FROM columns c WHERE relation = 'bad'::regclass LOOP
 		attname := col;
 		answer := try(format('SELECT %I FROM bad', col));
@@ -153,6 +153,9 @@ BEGIN
 	END LOOP;
 END $$;
 SELECT version, v.* FROM generate_series(2, 9) version, values_of(version) v;
+SELECT attach('times', 'day', 1);
+SELECT * FROM day;
+SELECT version, v.* FROM generate_series(2, 5) version, values_of(version, 'times') v;
 -- The first nanosecond that 64 bits hold is a time that PostgreSQL has.
 SELECT attach('ranges', 'low', 7);
 SELECT nanos FROM low;

@@ -6,6 +6,7 @@ packed_parts.lance: packed structs with structs, fixed-size lists and lists of e
 packed_bits.lance: booleans in the packed structs of file version 2.0.
 lineage.lance: stable row ids and versions of rows in hidden columns of the data file, and of a file of their own.
 managed.lance: blobs in files that several rows and data files share.
+times.lance: times of day up to 24:00, which PostgreSQL has; each later version has one row with a time that it hasn't.
 """
 import json
 import os
@@ -149,3 +150,12 @@ for mode in ("create", "append"):
                         data_storage_version="2.2")
 write_rows("managed.expected.jsonl", [{"id": i, "b": None if b is None else b.hex()} for i, b in enumerate(blobs)] * 2)
 enter("managed", "managed blobs (lance.blob.managed)", 2, 2 * len(blobs), "managed.expected.jsonl")
+
+# ---- times of day
+
+DAY = 86400
+folder = fresh("times")
+for seconds, nanos in (([0, DAY - 1, DAY], [0, DAY * 10**9 - 1, DAY * 10**9]), ([-1], [0]), ([DAY + 1], [0]), ([0], [DAY * 10**9 + 1000]), ([0], [-1])):
+    table = pa.table({"s": pa.array(seconds, pa.int32()).cast(pa.time32("s")), "n": pa.array(nanos, pa.int64()).cast(pa.time64("ns"))})
+    lance.write_dataset(table, folder, mode="overwrite")
+shutil.rmtree(os.path.join(folder, "_transactions"), ignore_errors=True)
