@@ -88,11 +88,24 @@ lnc_lineage_column_read(LncContext *ctx, LncArena *arena, const LncDataset *data
 														 : "_row_last_updated_at_version",
 		.type = {.kind = LNC_TYPE_UINT64, .logical = "uint64"},
 	};
+	LncBudget kept = {0};
 	LncArena *scratch;
 	LncCode code;
 
 	LNC_TRY(lnc_arena_create_child(ctx, arena, &scratch));
+
+	/* All of the fragment's rows are read, so the limit of a batch is not for them. */
+	if (ctx->budget != NULL)
+	{
+		kept = *ctx->budget;
+		ctx->budget->limit = SIZE_MAX;
+	}
 	code = read_rows(ctx, arena, scratch, dataset, fragment, &field, out);
 	lnc_arena_reset(scratch);
+	if (ctx->budget != NULL)
+	{
+		ctx->budget->limit = kept.limit;
+		ctx->budget->limited_peak = kept.limited_peak;
+	}
 	return code;
 }

@@ -35,7 +35,7 @@ typedef struct LncPage21
 	const LncLayers *smuggled; /* blob layout: the layers of the levels inside the positions, else NULL */
 	LncGeneral *general;
 	LncArena *arena;   /* the arena of open */
-	LncArena *scratch; /* owned, limited; empty between calls */
+	LncArena *scratch; /* owned, limited unless whole; empty between calls */
 	LncReadSlots read;
 	void *layout; /* what the layout keeps */
 } LncPage21;

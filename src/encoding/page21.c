@@ -78,7 +78,6 @@ decode_rows(LncContext *ctx, LncPage21 *page, LncArena *arena, uint64_t first, u
 	LncSlots slots = {0};
 	LncColumn leaf;
 
-	lnc_arena_reset(page->scratch);
 	LNC_TRY(page->read(ctx, page, arena, page->scratch, first, count, &slots));
 	LNC_TRY(make_leaf(ctx, page, arena, &slots, &leaf));
 	if (page->blob != NULL)
@@ -244,7 +243,9 @@ lnc_page21_open(LncContext *ctx, LncArena *arena, const LncPageSpec *spec, LncPa
 		LNC_TRY(lnc_shape_of_type(ctx, page->type, &page->shape));
 	LNC_TRY(open_layout(ctx, page, layout));
 	lnc_arena_reset(page->scratch);
-	lnc_arena_limit(page->scratch);
+	/* What is read whole does not shrink with the rows asked for. */
+	if (!page->whole)
+		lnc_arena_limit(page->scratch);
 	*out = &page->page;
 	return LNC_OK;
 }
