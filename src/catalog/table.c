@@ -344,17 +344,25 @@ folders_above(const char *location)
 	return lance_texts_datum(n, folders);
 }
 
-/* '0' is the byte after '/': the range holds exactly what lies below. */
-#define OVERLAPS "(location = ANY ($1) OR (location > $2 || '/' AND location < $2 || '0'))"
+/*
+ * The first of the rows whose location equals or contains $1's, or lies in $2. '0' is the byte after '/': the range holds
+ * exactly what lies below. Two statements, each of which an index answers whatever the planner thinks of their number.
+ */
+#define OVERLAPS(columns, rows)                                      \
+	"(SELECT " columns " FROM " rows " location = ANY ($1) LIMIT 1)" \
+	" UNION ALL (SELECT " columns " FROM " rows                      \
+	" location > $2 || '/' AND location < $2 || '0' ORDER BY location LIMIT 1)"
+
+#define TABLES_WHERE "lance.table_entry WHERE"
+#define DROPPED_WHERE "lance.cleanup_item WHERE kind = 'location' AND"
 
 char *
 lance_table_overlap(const char *location, bool *dropped)
 {
-	static LanceStatement statement = {
-		.sql = "SELECT location, false FROM lance.table_entry WHERE " OVERLAPS " UNION ALL"
-			   " SELECT location, true FROM lance.cleanup_item WHERE kind = 'location' AND " OVERLAPS " LIMIT 1",
-		.nargs = 2,
-		.types = {TEXTARRAYOID, TEXTOID}};
+	static LanceStatement statement = {.sql = OVERLAPS("location, false", TABLES_WHERE) " UNION ALL " OVERLAPS(
+										   "location, true", DROPPED_WHERE) " LIMIT 1",
+									   .nargs = 2,
+									   .types = {TEXTARRAYOID, TEXTOID}};
 	Datum values[] = {folders_above(location), CStringGetTextDatum(location)};
 	LanceSession session;
 	char *other = NULL;
@@ -373,9 +381,8 @@ lance_table_overlap(const char *location, bool *dropped)
 bool
 lance_table_location_used(const char *location)
 {
-	static LanceStatement statement = {.sql = "SELECT 1 FROM lance.table_entry WHERE " OVERLAPS " LIMIT 1",
-									   .nargs = 2,
-									   .types = {TEXTARRAYOID, TEXTOID}};
+	static LanceStatement statement = {
+		.sql = OVERLAPS("1", TABLES_WHERE) " LIMIT 1", .nargs = 2, .types = {TEXTARRAYOID, TEXTOID}};
 	Datum values[] = {folders_above(location), CStringGetTextDatum(location)};
 	LanceSession session;
 	bool used;
