@@ -76,6 +76,116 @@ budget_give(const LncArena *arena, size_t bytes)
 		arena->budget->limited -= bytes;
 }
 
+/* ---- spare blocks ---- */
+
+/* A spare block may be so much larger than wanted: a quarter. The sizes of large blocks are brought to steps for that. */
+#define SPARE_STEPS 8
+#define SPARE_PROBES 16
+#define SPARE_ROUNDED ((size_t)64 * 1024)
+
+static unsigned
+size_class(size_t size)
+{
+	return 63 - (unsigned)__builtin_clzll((unsigned long long)size | 1);
+}
+
+/* The size to ask for where spare blocks are kept, so that one of about that size will do. */
+static size_t
+round_to_step(const LncArena *arena, size_t size)
+{
+	size_t step;
+	size_t rounded;
+
+	if (arena->budget == NULL || arena->budget->spare_most == 0 || size < SPARE_ROUNDED)
+		return size;
+	step = ((size_t)1 << size_class(size)) / SPARE_STEPS;
+	return lnc_add_overflow(size, step - 1, &rounded) ? size : rounded & ~(step - 1);
+}
+
+/* A spare block of at least size usable bytes, NULL when there is none that fits. It no longer counts. */
+static ArenaBlock *
+take_spare(const LncArena *arena, size_t size)
+{
+	LncBudget *budget = arena->budget;
+
+	if (budget == NULL || budget->spare == 0)
+		return NULL;
+	for (unsigned class = size_class(size); class <= size_class(size + size / 4); class ++)
+	{
+		ArenaBlock **link = &budget->spares[class];
+
+		for (int probe = 0; *link != NULL && probe < SPARE_PROBES; probe++, link = &(*link)->next)
+		{
+			ArenaBlock *block = *link;
+
+			if (block->size < size || block->size > size + size / 4)
+				continue;
+			*link = block->next;
+			budget->spare -= block->size + sizeof(*block);
+			budget->taken -= block->size + sizeof(*block);
+			return block;
+		}
+	}
+	return NULL;
+}
+
+static void
+release_spares(LncBudget *budget)
+{
+	for (unsigned class = 0; class < LNC_BUDGET_SIZES; class ++)
+		while (budget->spares[class] != NULL)
+		{
+			ArenaBlock *block = budget->spares[class];
+
+			budget->spares[class] = block->next;
+			budget->env->release(budget->env->state, block);
+		}
+	budget->taken -= budget->spare;
+	budget->spare = 0;
+}
+
+/* Let go of a block that is no longer counted. */
+static void
+drop_block(const LncArena *arena, ArenaBlock *block)
+{
+	LncBudget *budget = arena->budget;
+	size_t total = block->size + sizeof(*block);
+	unsigned class = size_class(block->size);
+
+	if (budget == NULL || total > budget->spare_most || arena->env != budget->env)
+	{
+		arena->env->release(arena->env->state, block);
+		return;
+	}
+	/* Those kept so far have not been of use for a while if they leave no room. */
+	if (total > budget->spare_most - budget->spare)
+		release_spares(budget);
+	block->next = budget->spares[class];
+	budget->spares[class] = block;
+	budget->spare += total;
+	budget->taken += total;
+}
+
+static void
+cleanup_budget(void *arg)
+{
+	LncBudget *budget = arg;
+
+	release_spares(budget);
+	budget->spare_most = 0;
+}
+
+LncCode
+lnc_budget_keep_blocks(LncContext *ctx, LncArena *owner, LncBudget *budget, size_t most)
+{
+	LNC_TRY(lnc_arena_on_cleanup(ctx, owner, cleanup_budget, budget));
+	budget->env = ctx->env;
+	budget->spare_most = most;
+	return LNC_OK;
+}
+
+/* ---- arenas ---- */
+
 LncArena *
 lnc_arena_create(const LncEnv *env)
 {
@@ -148,14 +258,14 @@ lnc_arena_reset(LncArena *arena)
 		arena->cleanups = cleanup->next;
 		cleanup->fn(cleanup->arg);
 	}
+	budget_give(arena, arena->footprint);
 	while (arena->blocks != NULL)
 	{
 		ArenaBlock *block = arena->blocks;
 
 		arena->blocks = block->next;
-		arena->env->release(arena->env->state, block);
+		drop_block(arena, block);
 	}
-	budget_give(arena, arena->footprint);
 	arena->next_block = ARENA_FIRST_BLOCK;
 	arena->footprint = 0;
 }
@@ -185,13 +295,21 @@ lnc_arena_alloc(LncContext *ctx, LncArena *arena, size_t size, void **out)
 	if (block == NULL || block->size - block->used < rounded)
 	{
 		bool oversized = rounded > arena->next_block / 2;
-		size_t usable = oversized ? rounded : arena->next_block;
+		size_t usable = oversized ? round_to_step(arena, rounded) : arena->next_block;
 
+		block = take_spare(arena, usable);
+		if (block != NULL)
+			usable = block->size;
 		if (lnc_add_overflow(usable, sizeof(ArenaBlock), &total))
 			return lnc_fail(ctx, LNC_LIMIT, "a request of %zu bytes is too large", size);
 		if (!budget_take(arena, total))
+		{
+			if (block != NULL)
+				drop_block(arena, block);
 			return lnc_fail(ctx, LNC_NO_MEMORY, "a request of %zu bytes is beyond what may be taken", size);
-		block = arena->env->alloc(arena->env->state, total);
+		}
+		if (block == NULL)
+			block = arena->env->alloc(arena->env->state, total);
 		if (block == NULL)
 		{
 			budget_give(arena, total);

@@ -12,6 +12,20 @@
 
 typedef struct LncArena LncArena;
 
+#define LNC_BUDGET_SIZES 64
+
+/* What a scan lets its arenas keep for each other. ASan is to see uses of memory that was let go, so there it is nothing. */
+#if defined(__SANITIZE_ADDRESS__)
+#define LNC_SPARE_BYTES ((size_t)0)
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define LNC_SPARE_BYTES ((size_t)0)
+#endif
+#endif
+#ifndef LNC_SPARE_BYTES
+#define LNC_SPARE_BYTES ((size_t)16 * 1024 * 1024)
+#endif
+
 /*
  * What the arenas of one piece of work take of the environment, all together, and a limit for some of them. Belongs to
  * whoever does the work, and outlives the arenas.
@@ -24,6 +38,12 @@ typedef struct LncBudget
 	size_t limited;
 	size_t limited_peak;
 	bool refused; /* an allocation failed because of the limit; whoever set the limit sets it back */
+
+	/* Blocks that no arena uses, kept for the next that wants such: fresh memory costs more than filling it. */
+	size_t spare_most; /* bytes of them; 0: none are kept */
+	size_t spare;      /* bytes of them; part of taken, but of no limit */
+	const struct LncEnv *env;
+	struct ArenaBlock *spares[LNC_BUDGET_SIZES]; /* by the logarithm of their size */
 } LncBudget;
 
 /* Make an empty arena. env must outlive it. NULL when memory is short. */
@@ -43,6 +63,13 @@ extern LncCode lnc_arena_create_child(LncContext *ctx, LncArena *parent, LncAren
 
 /* Have an empty arena count against budget, which must outlive it. */
 extern void lnc_arena_count(LncArena *arena, LncBudget *budget);
+
+/*
+ * Have arenas that count against budget leave most bytes of their blocks to each other, until owner is reset or
+ * destroyed. To be called before any of them becomes a child of owner.
+ */
+extern LncCode lnc_budget_keep_blocks(LncContext *ctx, LncArena *owner, LncBudget *budget,
+									  size_t most) LNC_MUST_CHECK;
 
 /*
  * Have the limit of its budget apply to an empty arena: beyond it, allocations are LNC_NO_MEMORY and the budget says that

@@ -42,26 +42,6 @@ lnc_fsst_open(LncContext *ctx, LncSlice table, LncFsst *out)
 	return LNC_OK;
 }
 
-/* Bytes that the codes from at to end give; unknown codes and cut escapes count as nothing. */
-static uint64_t
-decoded_size(const LncFsst *fsst, const uint8_t *at, const uint8_t *end)
-{
-	uint64_t size = 0;
-
-	while (at < end)
-	{
-		uint8_t code = *at++;
-
-		size += fsst->length[code];
-		if (code == FSST_ESCAPE && at < end)
-		{
-			size++;
-			at++;
-		}
-	}
-	return size;
-}
-
 #define HIGH_BITS UINT64_C(0x8080808080808080)
 #define LOW_BITS UINT64_C(0x0101010101010101)
 
@@ -72,11 +52,47 @@ has_escape(uint64_t codes)
 	return ((~codes - LOW_BITS) & codes & HIGH_BITS) != 0;
 }
 
+/* Bytes that the codes from at to end give; unknown codes and cut escapes count as nothing. */
+static uint64_t
+decoded_size(const LncFsst *fsst, const uint8_t *at, const uint8_t *end)
+{
+	uint64_t size = 0;
+
+	while (at < end)
+	{
+		uint8_t code;
+
+		for (; end - at >= 8; at += 8)
+		{
+			uint64_t word = lnc_le64(at);
+			uint64_t sum = 0;
+
+			if (has_escape(word))
+				break;
+#pragma GCC unroll 8
+			for (unsigned k = 0; k < 8; k++)
+				sum += fsst->length[(uint8_t)(word >> 8 * k)];
+			size += sum;
+		}
+		if (at == end)
+			break;
+		code = *at++;
+		size += fsst->length[code];
+		if (code == FSST_ESCAPE && at < end)
+		{
+			size++;
+			at++;
+		}
+	}
+	return size;
+}
+
 /*
  * Codes are decoded in runs over the ends of values, which are too near to each other to be branched on. Where each code
  * went is noted; the ends are looked up there.
  */
 #define RUN_CODES 2048
+#define LONG_VALUE 64      /* codes of a value, on average, from which on its end may be branched on */
 #define NOWHERE UINT32_MAX /* the byte behind an escape is no code */
 
 typedef struct Run
@@ -98,9 +114,9 @@ put_symbol(const LncFsst *fsst, uint8_t code, uint8_t *to, unsigned *unknown)
 	return to + length;
 }
 
-/* Decode the next of left codes, RUN_CODES at most; returns how many. */
-static uint64_t
-decode_run(const LncFsst *fsst, const uint8_t *codes, uint64_t left, Run *run)
+/* Decode the next of left codes, RUN_CODES at most; returns how many. note: note the places of codes. */
+static inline __attribute__((always_inline)) uint64_t
+decode_run(const LncFsst *fsst, const uint8_t *codes, uint64_t left, bool note, Run *run)
 {
 	/* What is written may be anywhere for all the compiler knows: these stay in registers. */
 	uint8_t *start = run->to;
@@ -120,21 +136,25 @@ decode_run(const LncFsst *fsst, const uint8_t *codes, uint64_t left, Run *run)
 
 			if (has_escape(word))
 				break;
+#pragma GCC unroll 8
 			for (unsigned k = 0; k < 8; k++)
 			{
-				places[i + k] = (uint32_t)(to - start);
+				if (note)
+					places[i + k] = (uint32_t)(to - start);
 				to = put_symbol(fsst, (uint8_t)(word >> 8 * k), to, &unknown);
 			}
 		}
 		for (stop = n - i < 8 ? n : i + 8; i < stop; i++)
 		{
-			places[i] = (uint32_t)(to - start);
+			if (note)
+				places[i] = (uint32_t)(to - start);
 			if (codes[i] != FSST_ESCAPE)
 				to = put_symbol(fsst, codes[i], to, &unknown);
 			else if (i + 1 < n)
 			{
 				*to++ = codes[++i];
-				places[i] = NOWHERE;
+				if (note)
+					places[i] = NOWHERE;
 			}
 			else if (n < left)
 			{
@@ -146,10 +166,66 @@ decode_run(const LncFsst *fsst, const uint8_t *codes, uint64_t left, Run *run)
 				run->cut = true;
 		}
 	}
-	places[n] = (uint32_t)(to - start);
+	if (note)
+		places[n] = (uint32_t)(to - start);
 	run->to = to;
 	run->unknown = unknown;
 	return n;
+}
+
+/* Decode values that are short; false when one ends within an escape. */
+static bool
+decode_short_values(const LncFsst *fsst, uint64_t count, const int64_t *offsets, const uint8_t *data, Run *run,
+					int64_t *ends)
+{
+	uint8_t *text = run->to;
+	uint64_t coded = (uint64_t)(offsets[count] - offsets[0]);
+	uint64_t done = 0;
+	uint64_t value = 0;
+	bool broken = false;
+
+	while (done < coded)
+	{
+		int64_t start = run->to - text;
+		int64_t at = offsets[0] + (int64_t)done;
+		uint64_t n = decode_run(fsst, data + at, coded - done, true, run);
+
+		for (; value < count && (uint64_t)(offsets[value + 1] - at) <= n; value++)
+		{
+			uint32_t place = run->places[offsets[value + 1] - at];
+
+			broken |= place == NOWHERE;
+			ends[value + 1] = start + place;
+		}
+		done += n;
+	}
+	for (; value < count; value++)
+		ends[value + 1] = run->to - text;
+	return !broken && !run->cut;
+}
+
+/* Decode values each of which is a run of its own, or several. */
+static bool
+decode_long_values(const LncFsst *fsst, uint64_t count, const int64_t *offsets, const uint8_t *data, Run *run,
+				   int64_t *ends)
+{
+	uint8_t *text = run->to;
+
+	for (uint64_t value = 0; value < count; value++)
+	{
+		const uint8_t *at = data + offsets[value];
+		uint64_t left = (uint64_t)(offsets[value + 1] - offsets[value]);
+
+		while (left > 0)
+		{
+			uint64_t n = decode_run(fsst, at, left, false, run);
+
+			at += n;
+			left -= n;
+		}
+		ends[value + 1] = run->to - text;
+	}
+	return !run->cut;
 }
 
 LncCode
@@ -157,12 +233,10 @@ lnc_fsst_decode(LncContext *ctx, LncArena *arena, const LncFsst *fsst, uint64_t 
 				const uint8_t *data, const int64_t **out_offsets, const uint8_t **out_data)
 {
 	uint64_t coded = (uint64_t)(offsets[count] - offsets[0]);
-	uint64_t done = 0;
-	uint64_t value = 0;
 	uint64_t room;
 	uint8_t *text;
 	int64_t *ends;
-	bool broken = false;
+	bool whole;
 	Run run; /* its places are only set as far as they are used */
 
 	if (fsst->raw)
@@ -183,26 +257,10 @@ lnc_fsst_decode(LncContext *ctx, LncArena *arena, const LncFsst *fsst, uint64_t 
 	run.unknown = 0;
 	run.cut = false;
 	ends[0] = 0;
-	while (done < coded)
-	{
-		int64_t start = run.to - text;
-		int64_t at = offsets[0] + (int64_t)done;
-		uint64_t n = decode_run(fsst, data + at, coded - done, &run);
-
-		for (; value < count && (uint64_t)(offsets[value + 1] - at) <= n; value++)
-		{
-			uint32_t place = run.places[offsets[value + 1] - at];
-
-			broken |= place == NOWHERE;
-			ends[value + 1] = start + place;
-		}
-		done += n;
-		LNC_TRY(lnc_check_interrupt(ctx));
-	}
-	for (; value < count; value++)
-		ends[value + 1] = run.to - text;
+	whole = coded / LONG_VALUE >= count ? decode_long_values(fsst, count, offsets, data, &run, ends)
+										: decode_short_values(fsst, count, offsets, data, &run, ends);
 	/* An unknown code has length 0, which less one has all bits. */
-	LNC_REQUIRE(ctx, !broken && !run.cut && run.unknown <= FSST_SYMBOL_BYTES,
+	LNC_REQUIRE(ctx, whole && run.unknown <= FSST_SYMBOL_BYTES,
 				"a coded string has an unknown symbol or ends within an escape");
 	*out_offsets = ends;
 	*out_data = text;

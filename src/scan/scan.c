@@ -53,6 +53,7 @@ lnc_scan_open(LncContext *ctx, LncArena *arena, const LncDataset *dataset, const
 	LNC_TRY(lnc_fragment_check_columns(ctx, arena, dataset, spec->ncolumns, spec->columns));
 	if (spec->ncolumns > 0)
 		memcpy(scan->columns, spec->columns, (size_t)spec->ncolumns * sizeof(*scan->columns));
+	LNC_TRY(lnc_budget_keep_blocks(ctx, arena, &scan->budget, LNC_SPARE_BYTES));
 	LNC_TRY(lnc_arena_create_child(ctx, arena, &scan->fragment_arena));
 	LNC_TRY(lnc_arena_create_child(ctx, arena, &scan->batch_arena));
 	lnc_arena_count(scan->fragment_arena, &scan->budget);

@@ -97,6 +97,7 @@ lnc_take_open(LncContext *ctx, LncArena *arena, const LncDataset *dataset, const
 		take->columns[i] = spec->columns[i];
 		take->has_blobs |= holds_blobs(&dataset->schema.fields[spec->columns[i]].type);
 	}
+	LNC_TRY(lnc_budget_keep_blocks(ctx, arena, &take->budget, LNC_SPARE_BYTES));
 	LNC_TRY(lnc_arena_create_child(ctx, arena, &take->arena));
 	LNC_TRY(lnc_arena_create_child(ctx, arena, &take->batch_arena));
 	lnc_arena_count(take->arena, &take->budget);

@@ -110,6 +110,66 @@ budgets_count_and_refuse(void **state)
 	assert_int_equal(budget.taken, 0);
 }
 
+/* Blocks that one arena lets go of serve another; what is kept is bounded, counted, and given back in the end. */
+static void
+blocks_are_left_to_the_next_arena(void **state)
+{
+	LncBudget budget = {.limit = 1 * MIB};
+	LncArena *owner;
+	LncArena *first;
+	LncArena *second;
+	void *block;
+	void *again;
+	void *small;
+
+	(void)state;
+	OK(lnc_arena_create_child(&ctx, arena, &owner));
+	OK(lnc_budget_keep_blocks(&ctx, owner, &budget, 2 * MIB));
+	OK(lnc_arena_create_child(&ctx, owner, &first));
+	OK(lnc_arena_create_child(&ctx, owner, &second));
+	lnc_arena_count(first, &budget);
+	lnc_arena_count(second, &budget);
+	lnc_arena_limit(second);
+
+	OK(lnc_arena_alloc(&ctx, first, 900 * KIB, &block));
+	lnc_arena_reset(first);
+	assert_in_range(budget.spare, 900 * KIB, 1030 * KIB);
+	assert_int_equal(budget.taken, budget.spare);
+	assert_int_equal(budget.limited, 0);
+
+	/* Somewhat less than the block has; it counts for whoever has it. */
+	OK(lnc_arena_alloc(&ctx, second, 880 * KIB, &again));
+	assert_ptr_equal(again, block);
+	memset(again, 1, 880 * KIB);
+	assert_int_equal(budget.spare, 0);
+	assert_int_equal(budget.limited, budget.taken);
+	lnc_arena_reset(second);
+	assert_int_equal(budget.limited, 0);
+
+	/* Far less, or more: the block stays where it is. */
+	OK(lnc_arena_alloc(&ctx, second, 400 * KIB, &small));
+	assert_in_range(budget.spare, 900 * KIB, 1030 * KIB);
+	lnc_arena_reset(second);
+	OK(lnc_arena_alloc(&ctx, first, 1100 * KIB, &again));
+	assert_in_range(budget.spare, 1300 * KIB, 1500 * KIB);
+
+	/* A refused block is not lost; one without room drives out those that were not of use. */
+	assert_int_equal(lnc_arena_alloc(&ctx, second, 1023 * KIB, &again), LNC_NO_MEMORY);
+	assert_true(budget.refused);
+	assert_int_equal(budget.limited, 0);
+	lnc_arena_reset(first);
+	assert_in_range(budget.spare, 1100 * KIB, 1300 * KIB);
+	OK(lnc_arena_alloc(&ctx, first, 3 * MIB, &again));
+	lnc_arena_reset(first);
+	assert_in_range(budget.spare, 1100 * KIB, 1300 * KIB);
+	assert_int_equal(budget.taken, budget.spare);
+
+	OK(lnc_arena_alloc(&ctx, first, 100, &small));
+	lnc_arena_destroy(owner);
+	assert_int_equal(budget.spare, 0);
+	assert_int_equal(budget.taken, 0);
+}
+
 /* ---- rows of every kind of column ---- */
 
 #define WIDTHS_ROWS 600
@@ -631,6 +691,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(budgets_count_and_refuse, setup, teardown),
+		cmocka_unit_test_setup_teardown(blocks_are_left_to_the_next_arena, setup, teardown),
 		cmocka_unit_test_setup_teardown(rows_of_any_width_are_cut_alike, setup, teardown),
 		cmocka_unit_test_setup_teardown(deleted_rows_stay_left_out, setup, teardown),
 		cmocka_unit_test_setup_teardown(tables_beyond_the_bound_are_scanned_in_it, setup, teardown),
