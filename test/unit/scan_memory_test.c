@@ -123,7 +123,8 @@ blocks_are_left_to_the_next_arena(void **state)
 	void *small;
 
 	(void)state;
-	OK(lnc_arena_create_child(&ctx, arena, &owner));
+	owner = lnc_arena_create(lnc_env_default());
+	assert_non_null(owner);
 	OK(lnc_budget_keep_blocks(&ctx, owner, &budget, 2 * MIB));
 	OK(lnc_arena_create_child(&ctx, owner, &first));
 	OK(lnc_arena_create_child(&ctx, owner, &second));
