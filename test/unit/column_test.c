@@ -2,40 +2,14 @@
  * column_test.c
  *	  Types, bit runs, and the NULLs, slice, concat and take of columns of every layout.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "testing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/bitmap.h"
-#include "base/env.h"
 #include "column/column.h"
-
-static LncContext ctx;
-static LncArena *arena;
-
-static int
-setup(void **state)
-{
-	(void)state;
-	lnc_context_init(&ctx, lnc_env_default());
-	arena = lnc_arena_create(lnc_env_default());
-	return arena == NULL;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	lnc_arena_destroy(arena);
-	return 0;
-}
 
 static void *
 zeroed(size_t size)

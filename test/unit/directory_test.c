@@ -2,48 +2,14 @@
  * directory_test.c
  *	  Directories of tables: rows of both writers, folders beside them, marks, and datasets that are no directory.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "testing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/env.h"
 #include "scan/directory.h"
 #include "storage/storage.h"
-
-static LncContext ctx;
-static LncArena *arena;
-
-static int
-setup(void **state)
-{
-	(void)state;
-	lnc_context_init(&ctx, lnc_env_default());
-	arena = lnc_arena_create(lnc_env_default());
-	return arena == NULL;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	lnc_arena_destroy(arena);
-	return 0;
-}
-
-#define OK(expr)                                                                 \
-	do                                                                           \
-	{                                                                            \
-		LncCode ok_code = (expr);                                                \
-		if (ok_code != LNC_OK)                                                   \
-			fail_msg("%s: %s [%s]", #expr, ctx.error.message, ctx.error.detail); \
-	} while (0)
 
 /* The manifest of a directory below test/data/directories. */
 static LncStore *

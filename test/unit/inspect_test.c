@@ -2,46 +2,12 @@
  * inspect_test.c
  *	  Looking into datasets: operations of transactions, walks, and the program lance_inspect.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #define LANCE_INSPECT_TEST
 #include "../../tools/lance_inspect.c"
+#include "testing.h"
 
 #include "dataset/operation.h"
 #include "fixtures.h"
-
-static LncContext ctx;
-static LncArena *arena;
-
-static int
-setup(void **state)
-{
-	(void)state;
-	lnc_context_init(&ctx, lnc_env_default());
-	arena = lnc_arena_create(lnc_env_default());
-	return arena == NULL;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	lnc_arena_destroy(arena);
-	return 0;
-}
-
-#define OK(expr)                                                                 \
-	do                                                                           \
-	{                                                                            \
-		LncCode ok_code = (expr);                                                \
-		if (ok_code != LNC_OK)                                                   \
-			fail_msg("%s: %s [%s]", #expr, ctx.error.message, ctx.error.detail); \
-	} while (0)
 
 /* ---- operations */
 

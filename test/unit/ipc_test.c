@@ -2,42 +2,17 @@
  * ipc_test.c
  *	  Arrow IPC files and streams under test/data/arrow (written by pyarrow 26): values, refusals, damage.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "testing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "arrow/ipc.h"
-#include "base/env.h"
 #include "fixture_text.h"
 
 #define ROWS 300
 #define ENOUGH ((uint64_t)1 << 20)
-
-static LncContext ctx;
-static LncArena *arena;
-
-static int
-setup(void **state)
-{
-	(void)state;
-	lnc_context_init(&ctx, lnc_env_default());
-	arena = lnc_arena_create(lnc_env_default());
-	return arena == NULL;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	lnc_arena_destroy(arena);
-	return 0;
-}
 
 /* The file in an allocation of its exact size, so that a read past its end is seen. */
 static LncSlice

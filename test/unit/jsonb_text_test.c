@@ -2,39 +2,13 @@
  * jsonb_text_test.c
  *	  Wide integers as digits, and stored JSON as text.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "testing.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/decimal.h"
-#include "base/env.h"
 #include "column/jsonb_text.h"
-
-static LncContext ctx;
-static LncArena *arena;
-
-static int
-setup(void **state)
-{
-	(void)state;
-	lnc_context_init(&ctx, lnc_env_default());
-	arena = lnc_arena_create(lnc_env_default());
-	return arena == NULL;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	lnc_arena_destroy(arena);
-	return 0;
-}
 
 /* Bytes from hex; what is behind their end belongs to nobody, so that a sanitizer sees a read past it. */
 static LncSlice

@@ -2,18 +2,13 @@
  * manifest_writer_test.c
  *	  Manifests of other writers: what is read is written again without loss, and revisions of them keep the data.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "testing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include "base/buffer.h"
-#include "base/env.h"
 #include "dataset/manifest.h"
 #include "dataset/manifest_writer.h"
 #include "dataset/revision.h"
@@ -22,34 +17,6 @@
 #include "proto/unpack.h"
 
 #define UUID "0b1d2f3a-4c5e-6789-abcd-ef0123456789"
-
-static LncContext ctx;
-static LncArena *arena;
-
-static int
-setup(void **state)
-{
-	(void)state;
-	lnc_context_init(&ctx, lnc_env_default());
-	arena = lnc_arena_create(lnc_env_default());
-	return arena == NULL;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	lnc_arena_destroy(arena);
-	return 0;
-}
-
-#define OK(expr)                                                                 \
-	do                                                                           \
-	{                                                                            \
-		LncCode ok_code = (expr);                                                \
-		if (ok_code != LNC_OK)                                                   \
-			fail_msg("%s: %s [%s]", #expr, ctx.error.message, ctx.error.detail); \
-	} while (0)
 
 /* ---- one form for equal messages */
 

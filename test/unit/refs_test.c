@@ -2,50 +2,17 @@
  * refs_test.c
  *	  Tags and branches: names, files, contents, which stands on which, and the first version of a branch.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "testing.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
-#include "base/env.h"
 #include "dataset/branch.h"
 #include "dataset/dataset.h"
 #include "dataset/refs.h"
 #include "fixtures.h"
-
-static LncContext ctx;
-static LncArena *arena;
-
-static int
-setup(void **state)
-{
-	(void)state;
-	lnc_context_init(&ctx, lnc_env_default());
-	arena = lnc_arena_create(lnc_env_default());
-	return arena == NULL;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	lnc_arena_destroy(arena);
-	return 0;
-}
-
-#define OK(expr)                                          \
-	do                                                    \
-	{                                                     \
-		LncCode ok_code = (expr);                         \
-		if (ok_code != LNC_OK)                            \
-			fail_msg("%s: %s", #expr, ctx.error.message); \
-	} while (0)
 
 static LncSlice
 slice(const char *text)

@@ -2,50 +2,17 @@
  * row_ids_test.c
  *	  Row id and version sequences: every kind of segment, damaged ones, finding rows by id, the fixtures' rows.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "testing.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
-#include "base/env.h"
 #include "dataset/row_ids.h"
 #include "dataset/row_segment.h"
 #include "fixtures.h"
 #include "scan/scan.h"
-
-static LncContext ctx;
-static LncArena *arena;
-
-static int
-setup(void **state)
-{
-	(void)state;
-	lnc_context_init(&ctx, lnc_env_default());
-	arena = lnc_arena_create(lnc_env_default());
-	return arena == NULL;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	lnc_arena_destroy(arena);
-	return 0;
-}
-
-#define OK(expr)                                                                 \
-	do                                                                           \
-	{                                                                            \
-		LncCode ok_code = (expr);                                                \
-		if (ok_code != LNC_OK)                                                   \
-			fail_msg("%s: %s [%s]", #expr, ctx.error.message, ctx.error.detail); \
-	} while (0)
 
 /* ---- segments made by hand */
 

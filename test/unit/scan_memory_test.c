@@ -3,17 +3,12 @@
  *	  What scans take of memory stays within the bound that docs/foreign-tables.md states, whatever the widths of rows,
  *	  and the rows are the same however batches are cut.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "testing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
-#include "base/env.h"
 #include "file_builder.h"
 #include "fixtures.h"
 #include "format/file.h"
@@ -24,34 +19,6 @@
 
 #define KIB ((uint64_t)1024)
 #define MIB (KIB * 1024)
-
-static LncContext ctx;
-static LncArena *arena;
-
-static int
-setup(void **state)
-{
-	(void)state;
-	lnc_context_init(&ctx, lnc_env_default());
-	arena = lnc_arena_create(lnc_env_default());
-	return arena == NULL;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	lnc_arena_destroy(arena);
-	return 0;
-}
-
-#define OK(expr)                                                                 \
-	do                                                                           \
-	{                                                                            \
-		LncCode ok_code = (expr);                                                \
-		if (ok_code != LNC_OK)                                                   \
-			fail_msg("%s: %s [%s]", #expr, ctx.error.message, ctx.error.detail); \
-	} while (0)
 
 /* ---- the counting itself ---- */
 

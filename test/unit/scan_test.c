@@ -2,47 +2,14 @@
  * scan_test.c
  *	  Scans: projection, batches, rewinding, counts with deletions, disagreement between manifest and files.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "testing.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
-#include "base/env.h"
 #include "fixtures.h"
 #include "proto/table.pb-c.h"
 #include "scan/scan.h"
-
-static LncContext ctx;
-static LncArena *arena;
-
-static int
-setup(void **state)
-{
-	(void)state;
-	lnc_context_init(&ctx, lnc_env_default());
-	arena = lnc_arena_create(lnc_env_default());
-	return arena == NULL;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	lnc_arena_destroy(arena);
-	return 0;
-}
-
-#define OK(expr)                                                                 \
-	do                                                                           \
-	{                                                                            \
-		LncCode ok_code = (expr);                                                \
-		if (ok_code != LNC_OK)                                                   \
-			fail_msg("%s: %s [%s]", #expr, ctx.error.message, ctx.error.detail); \
-	} while (0)
 
 static LncDataset *
 open_dataset(const char *name)

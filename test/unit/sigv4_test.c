@@ -3,40 +3,14 @@
  *	  The signer against the published vectors: the Signature Version 4 test suite (its requests that are signed the
  *	  same way by S3) and the examples of the S3 API reference.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "testing.h"
 
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/env.h"
 #include "storage/sigv4.h"
 
 #define EMPTY_HASH "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-
-static LncContext ctx;
-static LncArena *arena;
-
-static int
-setup(void **state)
-{
-	(void)state;
-	lnc_context_init(&ctx, lnc_env_default());
-	arena = lnc_arena_create(lnc_env_default());
-	return arena == NULL;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	lnc_arena_destroy(arena);
-	return 0;
-}
 
 typedef struct SuiteCase
 {

@@ -2,41 +2,15 @@
  * unpack_test.c
  *	  The protobuf guard: what it lets through and what it refuses, and the UTF-8 check it uses.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "testing.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/env.h"
 #include "base/utf8.h"
 #include "proto/encodings20.pb-c.h"
 #include "proto/file2.pb-c.h"
 #include "proto/unpack.h"
-
-static LncContext ctx;
-static LncArena *arena;
-
-static int
-setup(void **state)
-{
-	(void)state;
-	lnc_context_init(&ctx, lnc_env_default());
-	arena = lnc_arena_create(lnc_env_default());
-	return arena == NULL;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	lnc_arena_destroy(arena);
-	return 0;
-}
 
 /* Unpack size bytes, from a heap copy so that ASan sees reads past the end. */
 static LncCode

@@ -2,48 +2,15 @@
  * versions_test.c
  *	  Names of manifests; listing, newest and lookup in memory and on disk.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "testing.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
-#include "base/env.h"
 #include "dataset/versions.h"
-
-static LncContext ctx;
-static LncArena *arena;
-
-static int
-setup(void **state)
-{
-	(void)state;
-	lnc_context_init(&ctx, lnc_env_default());
-	arena = lnc_arena_create(lnc_env_default());
-	return arena == NULL;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	lnc_arena_destroy(arena);
-	return 0;
-}
-
-#define OK(expr)                                          \
-	do                                                    \
-	{                                                     \
-		LncCode ok_code = (expr);                         \
-		if (ok_code != LNC_OK)                            \
-			fail_msg("%s: %s", #expr, ctx.error.message); \
-	} while (0)
 
 /* An empty store: memory stores of one name share their objects. */
 static LncStore *
