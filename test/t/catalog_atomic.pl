@@ -151,10 +151,11 @@ sub query
 
 	for (1 .. 100)
 	{
-		my ($ret, $out, $err) = $node->psql('postgres', $sql);
+		# A psql that finds no server may be gone before it has read its input, which is an exception here.
+		my ($ret, $out, $err) = eval { $node->psql('postgres', $sql) };
 
-		return $out if $ret == 0;
-		die $err if $err !~ /recovery mode|starting up|shutting down|connection to server|server closed|terminated|not yet accepting/;
+		return $out if defined $ret && $ret == 0;
+		die $err if defined $ret && $err !~ /recovery mode|starting up|shutting down|connection to server|server closed|terminated|not yet accepting/;
 		sleep 0.1;
 	}
 	die 'the server does not come back';

@@ -32,10 +32,11 @@ sub final_name
 # Pids of the REST workers; none while the server recovers.
 sub workers
 {
-	my ($status, $out) = $node->psql('template1',
-		"SELECT pid FROM pg_stat_activity WHERE backend_type = 'lance_catalog REST worker'");
+	# A psql that finds no server may be gone before it has read its input, which is an exception here.
+	my ($status, $out) = eval { $node->psql('template1',
+		"SELECT pid FROM pg_stat_activity WHERE backend_type = 'lance_catalog REST worker'") };
 
-	return $status == 0 ? split(/\n/, $out) : ();
+	return defined $status && $status == 0 ? split(/\n/, $out) : ();
 }
 
 sub newest
