@@ -182,9 +182,9 @@ def check_ids(db, place, table, entry, suffix, rows):
     if THOROUGH and got:
         some = sorted({0, rows // 2, rows - 1})
         for column in (0, 1):
-            eq(db.rows("SELECT _rowid, t::text FROM %s AS t WHERE %s = ANY ('{%s}')" % (
-                table, SYSTEM[column], ",".join(str(got[i][column]) for i in some))),
-               [db.row("SELECT _rowid, t::text FROM %s AS t OFFSET %d LIMIT 1" % (table, i)) for i in some],
+            eq(sorted(db.rows("SELECT _rowid, t::text FROM %s AS t WHERE %s = ANY ('{%s}')" % (
+                table, SYSTEM[column], ",".join(str(got[i][column]) for i in some)))),
+               sorted(db.row("SELECT _rowid, t::text FROM %s AS t OFFSET %d LIMIT 1" % (table, i)) for i in some),
                "rows by " + SYSTEM[column])
     return bool(known)
 
