@@ -381,7 +381,7 @@ open_packed(LncContext *ctx, LncPage20 *page, const Lance__Encodings20__PackedSt
 	bool overflow;
 
 	node->kind = LNC_NODE20_PACKED_STRUCT;
-	if (node->type->kind == LNC_TYPE_BLOB)
+	if (lnc_type_is_blob(node->type))
 	{
 		node->blob = node->type;
 		node->type = lnc_blob_pair();

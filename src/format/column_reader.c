@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/utf8.h"
+#include "column/blob.h"
 #include "format/file_internal.h"
 #include "proto/file2.pb-c.h"
 #include "proto/unpack.h"
@@ -49,7 +50,7 @@ lnc_column_reader_open(LncContext *ctx, LncArena *arena, LncFile *file, uint32_t
 			 lnc_mul_overflow(reader->scale, (uint64_t)path[i]->type.list_size, &reader->scale)))
 			return lnc_fail(ctx, LNC_CORRUPT, "the dimensions of column \"%s\" are out of range", path[0]->name);
 	LNC_TRY(lnc_file_load_column(ctx, file, column, &reader->column));
-	if (reader->column->blob && path[npath - 1]->type.kind != LNC_TYPE_BLOB)
+	if (reader->column->blob && !lnc_type_is_blob(&path[npath - 1]->type))
 	{
 		code = lnc_fail(ctx, LNC_UNSUPPORTED, "column \"%s\" is stored as blobs, but is none by the schema",
 						path[npath - 1]->name);

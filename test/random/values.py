@@ -241,9 +241,9 @@ def any_kind(rnd, depth, version, long=0):
     return nullable(rnd, kind, version)
 
 
-def blob(rnd, version):
-    """Blobs of the kind that the version has."""
-    sizes = rnd.choice([[0, 5], [0, 100, 70000], [3000]])
+def blob(rnd, version, rows):
+    """Blobs of the kind that the version has; large ones where there are few."""
+    sizes = rnd.choice([[0, 5], [0, 100, 70000], [3000]] if rows <= 100 else [[0, 5], [300]])
     make = lambda: rnd.randbytes(rnd.choice(sizes))
     if version < "2.2":
         return nullable(rnd, Kind(pa.large_binary(), make, {"lance-encoding:blob": "true"}), version)
@@ -253,7 +253,7 @@ def blob(rnd, version):
 def column(rnd, version, rows):
     """-> Kind of a top-level column"""
     if rnd.random() < .06:
-        return blob(rnd, version)
+        return blob(rnd, version, rows)
     return any_kind(rnd, 3, version, 3 if rows <= 60 else 0)
 
 
@@ -272,9 +272,11 @@ def date_text(days):
 
 
 def time_text(value, unit):
-    seconds, rest = divmod(value, UNITS[unit])
-    out = "%02d:%02d:%02d" % (seconds // 3600, seconds // 60 % 60, seconds % 60)
-    return out if unit == "s" else out + ".%0*d" % (DIGITS[unit], rest)
+    """As the program prints it, also for values that are no time of day: each part with the sign."""
+    sign = -1 if value < 0 else 1
+    seconds, rest = divmod(abs(value), UNITS[unit])
+    out = "%02d:%02d:%02d" % (sign * (seconds // 3600), sign * (seconds // 60 % 60), sign * (seconds % 60))
+    return out if unit == "s" else out + ".%0*d" % (DIGITS[unit], sign * rest)
 
 
 def timestamp_text(value, unit, zoned):
@@ -310,6 +312,8 @@ def texts(array, field):
     if isinstance(t, pa.BaseExtensionType):
         name = t.extension_name
         return texts(array.storage, pa.field("", array.storage.type, metadata={EXTENSION: name}))
+    if field.type.id == t.id:
+        t = field.type  # arrays of maps have lost the metadata of their values
     extension = (field.metadata or {}).get(EXTENSION.encode(), b"").decode()
     if pa.types.is_null(t):
         return [None] * len(array)
