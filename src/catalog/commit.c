@@ -156,7 +156,8 @@ copy_slice(LncSlice bytes)
 {
 	uint8_t *copy = MemoryContextAllocHuge(CurrentMemoryContext, bytes.size + 1);
 
-	memcpy(copy, bytes.data, bytes.size);
+	if (bytes.size > 0)
+		memcpy(copy, bytes.data, bytes.size);
 	return (LncSlice){.data = copy, .size = bytes.size};
 }
 

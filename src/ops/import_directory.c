@@ -134,7 +134,8 @@ resolve_id(const Import *import, const LncDirectoryEntry *entry, LanceId *id)
 	id->given = true;
 	id->nparts = base->nparts + 1;
 	id->parts = palloc(id->nparts * sizeof(char *));
-	memcpy(id->parts, base->parts, base->nparts * sizeof(char *));
+	if (base->nparts > 0)
+		memcpy(id->parts, base->parts, base->nparts * sizeof(char *));
 	id->parts[id->nparts - 1] = pstrdup(name);
 	return space;
 }
