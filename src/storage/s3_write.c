@@ -295,36 +295,6 @@ report_page(LncContext *ctx, LncS3Store *store, const Listing *listing, const Ln
 	return LNC_OK;
 }
 
-LncCode
-lnc_s3_list(LncContext *ctx, LncStore *base, const char *folder, bool recursive, const char *start_after,
-			LncListFn fn, void *arg)
-{
-	LncS3Store *store = (LncS3Store *)base;
-	LncArena *scratch;
-	LncArena *page_arena = NULL;
-	Listing listing;
-	bool more = true;
-	bool stop = false;
-	LncCode code;
-
-	LNC_TRY(lnc_arena_create_scratch(ctx, &scratch));
-	code = start_listing(ctx, scratch, store, folder, recursive, start_after, &listing);
-	if (code == LNC_OK)
-		code = lnc_arena_create_scratch(ctx, &page_arena);
-	while (code == LNC_OK && more && !stop)
-	{
-		LncS3Page page;
-
-		code = next_page(ctx, page_arena, store, folder, &listing, &page, &more);
-		if (code == LNC_OK)
-			code = report_page(ctx, store, &listing, &page, fn, arg, &stop);
-		lnc_arena_reset(page_arena);
-	}
-	lnc_arena_destroy(page_arena);
-	lnc_arena_destroy(scratch);
-	return code;
-}
-
 /* Hand the folders of a page to the caller's function. */
 static LncCode
 report_folders(LncContext *ctx, LncS3Store *store, const Listing *listing, const LncS3Page *page, LncFolderFn fn,
@@ -354,10 +324,19 @@ report_folders(LncContext *ctx, LncS3Store *store, const Listing *listing, const
 	return LNC_OK;
 }
 
-LncCode
-lnc_s3_list_folders(LncContext *ctx, LncStore *base, const char *folder, LncFolderFn fn, void *arg)
+/* What a listing is for: one of the two functions is set. */
+typedef struct Receiver
 {
-	LncS3Store *store = (LncS3Store *)base;
+	LncListFn object;
+	LncFolderFn folder;
+	void *arg;
+} Receiver;
+
+/* Page after page, until there is no more or the receiver has enough. */
+static LncCode
+list_pages(LncContext *ctx, LncS3Store *store, const char *folder, bool recursive, const char *start_after,
+		   const Receiver *receiver)
+{
 	LncArena *scratch;
 	LncArena *page_arena = NULL;
 	Listing listing;
@@ -366,7 +345,7 @@ lnc_s3_list_folders(LncContext *ctx, LncStore *base, const char *folder, LncFold
 	LncCode code;
 
 	LNC_TRY(lnc_arena_create_scratch(ctx, &scratch));
-	code = start_listing(ctx, scratch, store, folder, false, NULL, &listing);
+	code = start_listing(ctx, scratch, store, folder, recursive, start_after, &listing);
 	if (code == LNC_OK)
 		code = lnc_arena_create_scratch(ctx, &page_arena);
 	while (code == LNC_OK && more && !stop)
@@ -375,12 +354,31 @@ lnc_s3_list_folders(LncContext *ctx, LncStore *base, const char *folder, LncFold
 
 		code = next_page(ctx, page_arena, store, folder, &listing, &page, &more);
 		if (code == LNC_OK)
-			code = report_folders(ctx, store, &listing, &page, fn, arg, &stop);
+			code = receiver->folder != NULL
+					   ? report_folders(ctx, store, &listing, &page, receiver->folder, receiver->arg, &stop)
+					   : report_page(ctx, store, &listing, &page, receiver->object, receiver->arg, &stop);
 		lnc_arena_reset(page_arena);
 	}
 	lnc_arena_destroy(page_arena);
 	lnc_arena_destroy(scratch);
 	return code;
+}
+
+LncCode
+lnc_s3_list(LncContext *ctx, LncStore *base, const char *folder, bool recursive, const char *start_after,
+			LncListFn fn, void *arg)
+{
+	Receiver receiver = {.object = fn, .arg = arg};
+
+	return list_pages(ctx, (LncS3Store *)base, folder, recursive, start_after, &receiver);
+}
+
+LncCode
+lnc_s3_list_folders(LncContext *ctx, LncStore *base, const char *folder, LncFolderFn fn, void *arg)
+{
+	Receiver receiver = {.folder = fn, .arg = arg};
+
+	return list_pages(ctx, (LncS3Store *)base, folder, false, NULL, &receiver);
 }
 
 /* Remove the objects of one page. */
