@@ -93,6 +93,14 @@ same_mode(const char *a, const char *b)
 	}
 }
 
+void
+lance_check_version(const LanceOptionalInt *version)
+{
+	if (version->given && version->value < 1)
+		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("invalid version " INT64_FORMAT, version->value),
+						errdetail("Versions are numbered from 1.")));
+}
+
 int
 lance_check_mode(const char *mode, const char *what, const char *const *spellings)
 {

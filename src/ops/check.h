@@ -28,6 +28,9 @@ extern void lance_check_table_id(const LanceId *id);
 /* Keys and values of a map are valid text and keys are not empty. */
 extern void lance_check_properties(const LanceProperties *properties, const char *what);
 
+/* A version that is given must be one that can be: they are numbered from 1. */
+extern void lance_check_version(const LanceOptionalInt *version);
+
 /*
  * Which of the NULL-ended spellings a mode has, without regard to case and underscores; NULL or "" is the first.
  * what names the field.

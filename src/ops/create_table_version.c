@@ -85,10 +85,7 @@ lance_op_create_table_version(const LanceCreateTableVersionRequest *request,
 	lance_check_table_id(&request->id);
 	if (!request->version.given)
 		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("version is missing")));
-	if (request->version.value < 1)
-		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT),
-						errmsg("invalid version " INT64_FORMAT, request->version.value),
-						errdetail("Versions are numbered from 1.")));
+	lance_check_version(&request->version);
 	if (request->manifest_path == NULL || request->manifest_path[0] == '\0')
 		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("manifest_path is missing")));
 	lance_check_properties(&request->metadata, "metadata");

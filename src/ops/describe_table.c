@@ -27,10 +27,7 @@ check_request(const LanceDescribeTableRequest *request)
 {
 	if (given(request->tag) && (request->version.given || given(request->branch)))
 		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("\"tag\" excludes \"version\" and \"branch\"")));
-	if (request->version.given && request->version.value < 1)
-		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT),
-						errmsg("invalid version " INT64_FORMAT, request->version.value),
-						errdetail("Versions are numbered from 1.")));
+	lance_check_version(&request->version);
 }
 
 /* The dataset's own key-value metadata, as far as it is text. */

@@ -17,10 +17,7 @@ lance_op_describe_table_version(const LanceDescribeTableVersionRequest *request,
 	LanceHistoryItem *item;
 
 	memset(response, 0, sizeof(*response));
-	if (request->version.given && request->version.value < 1)
-		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT),
-						errmsg("invalid version " INT64_FORMAT, request->version.value),
-						errdetail("Versions are numbered from 1.")));
+	lance_check_version(&request->version);
 	lance_history_of(&request->id, request->branch, LANCE_LOCK_NONE, &history);
 	item = request->version.given ? lance_history_find(&history, (uint64)request->version.value)
 								  : lance_history_latest(&history);

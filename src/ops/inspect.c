@@ -63,10 +63,7 @@ open_dataset(const LanceInspectRequest *request, Place *place)
 	LncDatasetOptions options = {.branch = request->branch, .open_base = lance_profile_open_base};
 	LncDataset *dataset;
 
-	if (request->version.given && request->version.value < 1)
-		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT),
-						errmsg("invalid version " INT64_FORMAT, request->version.value),
-						errdetail("Versions are numbered from 1.")));
+	lance_check_version(&request->version);
 	open_place(request, place);
 	options.open_base_arg = place->profile;
 	options.version = request->version.given ? (uint64)request->version.value : 0;

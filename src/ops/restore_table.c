@@ -21,10 +21,7 @@ lance_op_restore_table(const LanceRestoreTableRequest *request, LanceRestoreTabl
 	lance_check_table_id(&request->id);
 	if (!request->version.given)
 		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("version is missing")));
-	if (request->version.value < 1)
-		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT),
-						errmsg("invalid version " INT64_FORMAT, request->version.value),
-						errdetail("Versions are numbered from 1.")));
+	lance_check_version(&request->version);
 	lance_revise_begin(&request->id, request->branch, &revise);
 	old = lance_history_find(&revise.history, (uint64)request->version.value);
 	if (old == NULL)
