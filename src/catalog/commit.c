@@ -24,24 +24,6 @@ lance_commit_is_pending(int64 table_id, const char *branch, int64 version)
 	return lance_publish_find(table_id, branch, version) != NULL;
 }
 
-void
-lance_commit_together(void)
-{
-	lance_publish_together();
-}
-
-void
-lance_commit_keep_in(MemoryContext context)
-{
-	lance_publish_keep_in(context);
-}
-
-void
-lance_commit_tidy(void)
-{
-	lance_publish_tidy();
-}
-
 /* ---- what is there already */
 
 uint64

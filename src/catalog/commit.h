@@ -38,27 +38,10 @@ typedef struct LanceCommitRequest
 /*
  * Make the version part of the history at commit of the current transaction. The table's row must be locked with
  * LANCE_LOCK_UPDATE. Fills *item as it will stand. Throws LANCE_CONCURRENT_MODIFICATION when the version is taken or
- * not the next, LANCE_INVALID_INPUT when the staged file is missing. The commit may throw LANCE_CONCURRENT_MODIFICATION too: when a writer past the catalog was faster.
+ * not the next, LANCE_INVALID_INPUT when the staged file is missing. The commit may throw
+ * LANCE_CONCURRENT_MODIFICATION too: when a writer past the catalog was faster.
  */
 extern void lance_commit_version(LanceHistory *history, const LanceCommitRequest *request, LanceHistoryItem *item);
-
-/*
- * For requests that do more than create one version: all of it commits with the current transaction. In SQL transactions
- * this is always so.
- */
-extern void lance_commit_together(void);
-
-/*
- * For callers that answer a client after the commit: with a context set, which must outlive the transaction, what is
- * needed for lance_commit_tidy() is kept in it. NULL ends that.
- */
-extern void lance_commit_keep_in(MemoryContext context);
-
-/*
- * After the commit, outside of the transaction: remove the staged files of the versions that it made, so that the client
- * finds them gone when it is answered. Never throws; a failure or a cancel leaves the work to the cleanup queue.
- */
-extern void lance_commit_tidy(void);
 
 /* Record what lies in the store beyond the rows. The table's row must be locked. Returns the newest version, 0: none. */
 extern uint64 lance_commit_adopt(LanceHistory *history, LncNaming *naming);

@@ -59,7 +59,10 @@ extern LancePending *lance_publish_find(int64 table_id, const char *branch, int6
 /* Does a version that is added now need an intent? */
 extern bool lance_publish_needs_intent(void);
 
-/* This transaction's versions commit together with what else it does, whoever asked for them. Ends with the transaction. */
+/*
+ * For requests that do more than create one version: all of it commits with the current transaction. In SQL transactions
+ * this is always so.
+ */
 extern void lance_publish_together(void);
 
 /* Have the versions of this transaction published before what other callbacks do that were registered before this call. */
@@ -75,8 +78,16 @@ extern bool lance_publish_same_bytes(LanceLibrary *lib, LncStore *store, const c
 /* Throws LANCE_CONCURRENT_MODIFICATION. */
 extern void lance_publish_lost_race(const char *table_name, int64 version) pg_attribute_noreturn();
 
-/* See commit.h. */
+/*
+ * For callers that answer a client after the commit: with a context set, which must outlive the transaction, what is
+ * needed for lance_publish_tidy() is kept in it. NULL ends that.
+ */
 extern void lance_publish_keep_in(MemoryContext context);
+
+/*
+ * After the commit, outside of the transaction: remove the staged files of the versions that it made, so that the client
+ * finds them gone when it is answered. Never throws; a failure or a cancel leaves the work to the cleanup queue.
+ */
 extern void lance_publish_tidy(void);
 
 #endif

@@ -77,7 +77,7 @@ lance_op_create_table_versions(const LanceBatchCreateTableVersionsRequest *reque
 	if (!request->entries.given)
 		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("entries are missing")));
 	check_privilege("lance_create_table_version");
-	lance_commit_together();
+	lance_publish_together();
 	for (int i = 0; i < count; i++)
 		add_target(targets, &n, &request->entries.items[i].id);
 	lock_targets(targets, n);
@@ -162,7 +162,7 @@ lance_op_commit_tables(const LanceBatchCommitTablesRequest *request, LanceBatchC
 	memset(response, 0, sizeof(*response));
 	if (!request->operations.given)
 		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("operations are missing")));
-	lance_commit_together();
+	lance_publish_together();
 	for (int i = 0; i < count; i++)
 	{
 		const LanceCommitTableOperation *operation = &request->operations.items[i];

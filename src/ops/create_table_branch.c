@@ -109,7 +109,7 @@ lance_op_create_table_branch(const LanceCreateTableBranchRequest *request)
 	commit.nfiles = 1;
 	commit.files = &file;
 	commit.naming = LNC_NAMING_V2;
-	lance_commit_together();
+	lance_publish_together();
 	lance_commit_version(&history, &commit, &first);
 	name_branch(&refs, request, &source, item, &parent);
 }

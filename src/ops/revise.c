@@ -87,7 +87,7 @@ lance_revise_commit(LanceRevise *revise, LanceRevised *out)
 	LncRevisionFiles files;
 
 	/* So that the outcome is always known: the caller could not tell his version from another's equal one. */
-	lance_commit_together();
+	lance_publish_together();
 	lance_check(&lib->ctx, lnc_revision_finish(&lib->ctx, revise->revision, &stamp, &files));
 	file.key = files.transaction_key;
 	file.body = files.transaction;

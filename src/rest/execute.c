@@ -163,7 +163,7 @@ static void
 tidy(void)
 {
 	enable_timeout_after(STATEMENT_TIMEOUT, TIDY_MS);
-	lance_commit_tidy();
+	lance_publish_tidy();
 	disable_timeout(STATEMENT_TIMEOUT, false);
 	QueryCancelPending = false;
 }
@@ -188,7 +188,7 @@ lance_rest_execute(LanceRestRequest *request, LanceRestReply *reply)
 	INSTR_TIME_SET_CURRENT(began);
 
 	pgstat_report_activity(STATE_RUNNING, request->route->operation);
-	lance_commit_keep_in(request->context);
+	lance_publish_keep_in(request->context);
 	failed = run_transaction(request, reply, operation_step);
 
 	/*
@@ -200,7 +200,7 @@ lance_rest_execute(LanceRestRequest *request, LanceRestReply *reply)
 		failed = run_transaction(request, reply, operation_step);
 	if (failed == 0)
 		tidy();
-	lance_commit_keep_in(NULL);
+	lance_publish_keep_in(NULL);
 	count_call(request, failed != 0, &began);
 	pgstat_report_activity(STATE_IDLE, NULL);
 }
