@@ -22,6 +22,7 @@ int lance_guc_store_connect_timeout;
 char *lance_guc_rest_listen_addresses;
 int lance_guc_rest_port;
 int lance_guc_rest_workers;
+int lance_guc_rest_executors;
 char *lance_guc_rest_database;
 char *lance_guc_rest_anonymous_role;
 int lance_guc_rest_max_body_size;
@@ -100,6 +101,10 @@ define_rest(void)
 							   PGC_SIGHUP, GUC_SUPERUSER_ONLY, NULL, NULL, NULL);
 	DefineCustomStringVariable("lance_catalog.rest_database", "Database whose catalog the REST server serves.",
 							   NULL, &lance_guc_rest_database, "postgres", startup, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable(
+		"lance_catalog.rest_executors", "Processes that run REST requests which may wait, at most.",
+		"One is always there, the others are started while requests wait.", &lance_guc_rest_executors, 8, 1,
+		LANCE_MAX_REST_EXECUTORS, startup, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("lance_catalog.rest_idle_timeout",
 							"Time after which an idle or stalled REST connection is closed.", "0 keeps it open.",
 							&lance_guc_rest_idle_timeout, 60, 0, 86400, startup, GUC_UNIT_S, NULL, NULL, NULL);
@@ -126,9 +131,9 @@ define_rest(void)
 	DefineCustomIntVariable("lance_catalog.rest_statement_timeout", "Longest time that one REST request may take.",
 							"0 sets no limit.", &lance_guc_rest_statement_timeout, 60000, 0, INT_MAX, PGC_SIGHUP,
 							GUC_UNIT_MS, NULL, NULL, NULL);
-	DefineCustomIntVariable("lance_catalog.rest_workers", "Number of REST server processes.",
+	DefineCustomIntVariable("lance_catalog.rest_workers", "Processes that hold the connections of REST clients.",
 							"0 turns the REST server off. Needs the library in shared_preload_libraries.",
-							&lance_guc_rest_workers, 2, 0, 64, startup, 0, NULL, NULL, NULL);
+							&lance_guc_rest_workers, 2, 0, LANCE_MAX_REST_WORKERS, startup, 0, NULL, NULL, NULL);
 }
 
 void

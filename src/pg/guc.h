@@ -15,7 +15,10 @@ extern int lance_guc_store_connect_timeout; /* ms */
 
 extern char *lance_guc_rest_listen_addresses;
 extern int lance_guc_rest_port;
+#define LANCE_MAX_REST_WORKERS 64
 extern int lance_guc_rest_workers; /* 0: no REST server */
+#define LANCE_MAX_REST_EXECUTORS 64
+extern int lance_guc_rest_executors; /* 1 and more */
 extern char *lance_guc_rest_database;
 extern char *lance_guc_rest_anonymous_role; /* empty: a request without a key is refused */
 extern int lance_guc_rest_max_body_size;    /* kB */

@@ -14,6 +14,7 @@
 #include "catalog/pg_user_mapping.h"
 #include "commands/defrem.h"
 #include "miscadmin.h"
+#include "pg/brief.h"
 #include "pg/guc.h"
 #include "pg/profile.h"
 #include "pg/report.h"
@@ -392,6 +393,7 @@ open_checked(LanceLibrary *lib, const LanceProfile *profile, const char *uri, bo
 	LncStore *store;
 	bool inside;
 
+	lance_brief_check();
 	if (!is_local(uri) && strncmp(uri, "s3://", 5) != 0)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid storage location \"%s\"", uri),
 						errhint("A location is \"s3://bucket/path\" or \"file:///absolute/path\".")));

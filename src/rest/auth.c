@@ -7,6 +7,7 @@
 #include "commands/extension.h"
 #include "miscadmin.h"
 #include "ops/api_key.h"
+#include "pg/brief.h"
 #include "pg/guc.h"
 #include "pg/privilege.h"
 #include "rest/auth.h"
@@ -36,7 +37,10 @@ lance_rest_authenticate(const LanceRestRequest *request)
 		if (!lance_api_key_find(request->api_key, &key))
 			ereport(ERROR, (lance_errcode(LANCE_UNAUTHENTICATED), errmsg("the API key is not valid")));
 		if (key.mark_due)
+		{
+			lance_brief_check();
 			lance_api_key_mark_used(key.key_id);
+		}
 		return key.role;
 	}
 	if (lance_guc_rest_anonymous_role == NULL || lance_guc_rest_anonymous_role[0] == '\0')

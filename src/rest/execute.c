@@ -10,6 +10,7 @@
 #include "access/xact.h"
 #include "miscadmin.h"
 #include "ops/commit.h"
+#include "pg/brief.h"
 #include "pg/guc.h"
 #include "pg/statistics.h"
 #include "pgstat.h"
@@ -22,6 +23,13 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/timeout.h"
+
+/* The limits of a brief request, in ms. */
+#define BRIEF_MS 50
+#define BRIEF_LOCK_MS 10
+
+/* What run_transaction returns for a brief request that would have to wait. */
+#define GAVE_UP (-1)
 
 typedef void (*Step)(LanceRestRequest *request, LanceRestReply *reply);
 
@@ -70,19 +78,29 @@ operation_step(LanceRestRequest *request, LanceRestReply *reply)
 
 /* ---- the transaction around a step */
 
-static void
-begin_transaction(void)
+/* The shorter of a limit and a setting in which 0 is none. */
+static int
+limited(int limit, int setting)
 {
+	return setting > 0 ? Min(limit, setting) : limit;
+}
+
+static void
+begin_transaction(bool brief)
+{
+	int limit = brief ? limited(BRIEF_MS, lance_guc_rest_statement_timeout) : lance_guc_rest_statement_timeout;
+
 	/* a cancel that came while nothing ran is for nobody */
 	QueryCancelPending = false;
 	SetCurrentStatementStartTimestamp();
 	StartTransactionCommand();
 
 	/* A transaction that somebody left open must not stop the whole worker. */
-	LockTimeout = lance_guc_rest_lock_timeout;
+	LockTimeout = brief ? limited(BRIEF_LOCK_MS, lance_guc_rest_lock_timeout) : lance_guc_rest_lock_timeout;
 	XactIsoLevel = XACT_READ_COMMITTED; /* what the operations count on, whatever the default is */
-	if (lance_guc_rest_statement_timeout > 0)
-		enable_timeout_after(STATEMENT_TIMEOUT, lance_guc_rest_statement_timeout);
+	if (limit > 0)
+		enable_timeout_after(STATEMENT_TIMEOUT, limit);
+	lance_brief_set(brief);
 	PushActiveSnapshot(GetTransactionSnapshot());
 }
 
@@ -92,6 +110,7 @@ end_transaction(void)
 	PopActiveSnapshot();
 	disable_timeout(STATEMENT_TIMEOUT, false);
 	CommitTransactionCommand();
+	lance_brief_set(false);
 }
 
 /* Is the error the server's rather than the caller's, and not one that the administrator knows of anyway? */
@@ -104,21 +123,27 @@ worth_logging(const ErrorData *error, LanceErrorCode code)
 		   category == ERRCODE_TO_CATEGORY(ERRCODE_OPERATOR_INTERVENTION);
 }
 
-/* Turn the error being thrown into the reply, and clean up after it. Returns its SQLSTATE. */
+/*
+ * Turn the error being thrown into the reply, and clean up after it. Returns its SQLSTATE; GAVE_UP, without a reply, when it
+ * says that a brief request would have to wait.
+ */
 static int
-recover(const LanceRestRequest *request, LanceRestReply *reply)
+recover(const LanceRestRequest *request, LanceRestReply *reply, bool brief)
 {
 	ErrorData *error;
 	LanceErrorCode code;
 	const char *detail;
+	bool gave_up;
 
 	HOLD_INTERRUPTS();
+	lance_brief_set(false);
 	disable_all_timeouts(false);
 	QueryCancelPending = false;
 	MemoryContextSwitchTo(request->context);
 	error = CopyErrorData();
 	code = lance_error_code(error);
-	if (worth_logging(error, code))
+	gave_up = brief && lance_brief_gave_up(error);
+	if (!gave_up && worth_logging(error, code))
 		EmitErrorReport();
 	AbortCurrentTransaction();
 	MemoryContextSwitchTo(request->context);
@@ -126,14 +151,15 @@ recover(const LanceRestRequest *request, LanceRestReply *reply)
 	detail = error->detail;
 	if (error->hint != NULL)
 		detail = detail != NULL ? psprintf("%s %s", detail, error->hint) : error->hint;
-	lance_rest_reply_error(request, reply, lance_http_status(code), code, error->message, detail);
+	if (!gave_up)
+		lance_rest_reply_error(request, reply, lance_http_status(code), code, error->message, detail);
 	RESUME_INTERRUPTS();
-	return error->sqlerrcode;
+	return gave_up ? GAVE_UP : error->sqlerrcode;
 }
 
-/* Run a step in a transaction. Returns 0, or the SQLSTATE of the error that is now the reply. */
+/* Run a step in a transaction. Returns 0, or what recover() says of the error. */
 static int
-run_transaction(LanceRestRequest *request, LanceRestReply *reply, Step step)
+run_transaction(LanceRestRequest *request, LanceRestReply *reply, Step step, bool brief)
 {
 	volatile int failed = 0;
 	Oid user;
@@ -142,14 +168,14 @@ run_transaction(LanceRestRequest *request, LanceRestReply *reply, Step step)
 	GetUserIdAndSecContext(&user, &security);
 	PG_TRY();
 	{
-		begin_transaction();
+		begin_transaction(brief);
 		step(request, reply);
 		end_transaction();
 		SetUserIdAndSecContext(user, security);
 	}
 	PG_CATCH();
 	{
-		failed = recover(request, reply);
+		failed = recover(request, reply, brief);
 	}
 	PG_END_TRY();
 	MemoryContextSwitchTo(request->context);
@@ -189,20 +215,35 @@ lance_rest_execute(LanceRestRequest *request, LanceRestReply *reply)
 
 	pgstat_report_activity(STATE_RUNNING, request->route->operation);
 	lance_publish_keep_in(request->context);
-	failed = run_transaction(request, reply, operation_step);
+	failed = run_transaction(request, reply, operation_step, false);
 
 	/*
 	 * Whether a version was written is found out by asking for it again: a manifest that lies under its final name is
 	 * recognised as the request's own. Older clients would take the error for a failure and commit their rows twice.
 	 */
-	if ((failed == ERRCODE_T_R_DEADLOCK_DETECTED && request->route->repeatable) ||
+	if ((failed == ERRCODE_T_R_DEADLOCK_DETECTED && request->route->manner != LANCE_RUN_ONCE) ||
 		failed == ERRCODE_TRANSACTION_RESOLUTION_UNKNOWN)
-		failed = run_transaction(request, reply, operation_step);
+		failed = run_transaction(request, reply, operation_step, false);
 	if (failed == 0)
 		tidy();
 	lance_publish_keep_in(NULL);
 	count_call(request, failed != 0, &began);
 	pgstat_report_activity(STATE_IDLE, NULL);
+}
+
+bool
+lance_rest_execute_briefly(LanceRestRequest *request, LanceRestReply *reply)
+{
+	instr_time began;
+	int failed;
+
+	INSTR_TIME_SET_CURRENT(began);
+	pgstat_report_activity(STATE_RUNNING, request->route->operation);
+	failed = run_transaction(request, reply, operation_step, true);
+	if (failed != GAVE_UP)
+		count_call(request, failed != 0, &began);
+	pgstat_report_activity(STATE_IDLE, NULL);
+	return failed != GAVE_UP;
 }
 
 bool
@@ -213,24 +254,10 @@ lance_rest_admit(LanceRestRequest *request, LanceRestReply *reply)
 
 	INSTR_TIME_SET_CURRENT(began);
 	pgstat_report_activity(STATE_RUNNING, request->route->operation);
-	failed = run_transaction(request, reply, authenticate_step);
-	/* One that is let in is counted when it is done. */
-	if (failed != 0)
+	failed = run_transaction(request, reply, authenticate_step, true);
+	/* One that is let in is counted when it is done; who can't be told apart briefly is asked again then. */
+	if (failed != 0 && failed != GAVE_UP)
 		count_call(request, true, &began);
 	pgstat_report_activity(STATE_IDLE, NULL);
-	return failed == 0;
-}
-
-void
-lance_rest_execute_nothing(LanceRestRequest *request, LanceRestReply *reply)
-{
-	lance_rest_reply_error(request, reply, lance_http_status(LANCE_SERVICE_UNAVAILABLE), LANCE_SERVICE_UNAVAILABLE,
-						   "the served database does not exist", NULL);
-}
-
-bool
-lance_rest_admit_nobody(LanceRestRequest *request, LanceRestReply *reply)
-{
-	lance_rest_execute_nothing(request, reply);
-	return false;
+	return failed == 0 || failed == GAVE_UP;
 }

@@ -13,11 +13,13 @@
  */
 extern void lance_rest_execute(LanceRestRequest *request, LanceRestReply *reply);
 
-/* Only authenticate. False, with the reply filled, when the caller is not let in. */
-extern bool lance_rest_admit(LanceRestRequest *request, LanceRestReply *reply);
+/*
+ * The same for a process that others wait for. False, with nothing done and no reply, when it would have to wait: for a store, a
+ * lock, the disk, or just too long.
+ */
+extern bool lance_rest_execute_briefly(LanceRestRequest *request, LanceRestReply *reply);
 
-/* Answers everything with ServiceUnavailable: for a worker whose database is missing. */
-extern void lance_rest_execute_nothing(LanceRestRequest *request, LanceRestReply *reply);
-extern bool lance_rest_admit_nobody(LanceRestRequest *request, LanceRestReply *reply);
+/* Only authenticate, briefly. False, with the reply filled, when the caller is not let in. */
+extern bool lance_rest_admit(LanceRestRequest *request, LanceRestReply *reply);
 
 #endif

@@ -10,9 +10,11 @@
 
 #include <limits.h>
 #include <microhttpd.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "common/hashfn.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "pg/guc.h"
@@ -24,10 +26,10 @@
 #include "utils/timestamp.h"
 
 /* Request line and headers of one connection must fit in here, besides buffers. */
-#define CONNECTION_MEMORY (128 * 1024)
+#define CONNECTION_MEMORY (32 * 1024)
 
 /* The longest header, name and value together. */
-#define HEADER_LINE (64 * 1024)
+#define HEADER_LINE (16 * 1024)
 
 /* A body up to this size is taken from anybody; a larger one only from callers that are let in. */
 #define UNASKED_BODY (64 * 1024)
@@ -49,6 +51,7 @@ typedef enum BodyFate
 typedef struct Exchange
 {
 	LanceRestRequest request; /* first: the handler sees only this */
+	struct MHD_Connection *connection;
 	bool headers_seen;
 	bool admitted; /* the caller was asked for */
 	BodyFate fate;
@@ -121,6 +124,7 @@ begin_request(void *closure, const char *target, struct MHD_Connection *connecti
 		context = AllocSetContextCreate(http_context, "REST request", ALLOCSET_DEFAULT_SIZES);
 		exchange = MemoryContextAllocZero(context, sizeof(*exchange));
 		exchange->request.context = context;
+		exchange->connection = connection;
 		lance_rest_set_target(&exchange->request, target);
 	}
 	PG_CATCH();
@@ -154,7 +158,23 @@ header(struct MHD_Connection *connection, const char *name)
 	return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
-/* The credential that the client presents, in the request's context. */
+/* The client's address as a number. */
+static uint32
+address_hash(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	const struct sockaddr *address = info != NULL ? info->client_addr : NULL;
+
+	if (address != NULL && address->sa_family == AF_INET)
+		return hash_bytes((const unsigned char *)&((const struct sockaddr_in *)address)->sin_addr,
+						  sizeof(struct in_addr));
+	if (address != NULL && address->sa_family == AF_INET6)
+		return hash_bytes((const unsigned char *)&((const struct sockaddr_in6 *)address)->sin6_addr,
+						  sizeof(struct in6_addr));
+	return 0;
+}
+
+/* The credential that the client presents, in the request's context, and who the client is taken for. */
 static void
 take_credential(Exchange *exchange, struct MHD_Connection *connection)
 {
@@ -165,6 +185,9 @@ take_credential(Exchange *exchange, struct MHD_Connection *connection)
 		key = authorization + 7 + strspn(authorization + 7, " ");
 	if (key != NULL && key[0] != '\0')
 		exchange->request.api_key = MemoryContextStrdup(exchange->request.context, key);
+	exchange->request.caller = exchange->request.api_key != NULL
+								   ? hash_bytes((const unsigned char *)key, (int)strlen(key))
+								   : address_hash(connection);
 }
 
 static void
@@ -413,8 +436,13 @@ answer(Exchange *exchange, struct MHD_Connection *connection)
 	{
 		TimestampTz begun = GetCurrentTimestamp();
 
-		http_handler(&exchange->request, &exchange->reply);
+		exchange->have_reply = http_handler(&exchange->request, &exchange->reply);
 		lance_deadline_extend(begun);
+	}
+	if (!exchange->have_reply)
+	{
+		MHD_suspend_connection(connection);
+		return MHD_YES;
 	}
 	return send_reply(connection, &exchange->reply, false);
 }
@@ -491,10 +519,21 @@ lance_http_start(LanceHttpHandler handler, LanceHttpAdmission admit)
 	http_admit = admit;
 	http_context = AllocSetContextCreate(TopMemoryContext, "REST server", ALLOCSET_SMALL_SIZES);
 	MHD_set_panic_func(http_panic, NULL);
-	http_daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG, 0, NULL, NULL,
-								   on_request, NULL, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+	http_daemon =
+		MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG | MHD_ALLOW_SUSPEND_RESUME, 0,
+						 NULL, NULL, on_request, NULL, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
 	if (http_daemon == NULL)
 		ereport(FATAL, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not start the HTTP library")));
+}
+
+void
+lance_http_answer(LanceRestRequest *request, const LanceRestReply *reply)
+{
+	Exchange *exchange = (Exchange *)request;
+
+	exchange->reply = *reply;
+	exchange->have_reply = true;
+	MHD_resume_connection(exchange->connection);
 }
 
 pgsocket

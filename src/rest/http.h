@@ -8,10 +8,13 @@
 #ifndef LANCE_REST_HTTP_H
 #define LANCE_REST_HTTP_H
 
-/* Answers a request whose body is there; must not throw. The reply lives in the request's context. */
+/*
+ * Answers a request whose body is there; must not throw. The reply lives in the request's context. False: the answer comes
+ * later, by lance_http_answer; the request stays until then.
+ */
 struct LanceRestRequest;
 struct LanceRestReply;
-typedef void (*LanceHttpHandler)(struct LanceRestRequest *request, struct LanceRestReply *reply);
+typedef bool (*LanceHttpHandler)(struct LanceRestRequest *request, struct LanceRestReply *reply);
 
 /*
  * Start serving. admit is asked before a large body is taken: false, with the reply filled, refuses it. Throws when the
@@ -19,6 +22,9 @@ typedef void (*LanceHttpHandler)(struct LanceRestRequest *request, struct LanceR
  */
 typedef bool (*LanceHttpAdmission)(struct LanceRestRequest *request, struct LanceRestReply *reply);
 extern void lance_http_start(LanceHttpHandler handler, LanceHttpAdmission admit);
+
+/* The answer of a request whose handler returned false. */
+extern void lance_http_answer(struct LanceRestRequest *request, const struct LanceRestReply *reply);
 
 /* The descriptor that becomes readable when connections want attention. */
 extern pgsocket lance_http_descriptor(void);

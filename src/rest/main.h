@@ -7,6 +7,7 @@
 
 /* Found by the postmaster by name. */
 extern PGDLLEXPORT void lance_rest_worker_main(Datum number) pg_attribute_noreturn();
+extern PGDLLEXPORT void lance_rest_executor_main(Datum number) pg_attribute_noreturn();
 extern PGDLLEXPORT void lance_cleanup_worker_main(Datum number) pg_attribute_noreturn();
 
 /*
@@ -14,6 +15,9 @@ extern PGDLLEXPORT void lance_cleanup_worker_main(Datum number) pg_attribute_nor
  * connected to none.
  */
 extern bool lance_rest_start_worker(int number, const char *name);
+
+/* The number of an executor among all background workers: the one that cleans up is 0, REST workers come next. */
+extern int lance_rest_executor_number(int executor);
 
 /* For a worker that is connected to none: end the process, to be started again, once the database is there. */
 extern void lance_rest_end_if_database_exists(void);

@@ -41,6 +41,7 @@ typedef struct LanceRestRequest
 
 	/* what the client presented; NULL: nothing. Never logged. */
 	const char *api_key;
+	uint32 caller; /* the key, else the address, as a number: equal ones share executors as one */
 
 	StringInfoData body; /* as received; data NULL when it was discarded or empty */
 } LanceRestRequest;

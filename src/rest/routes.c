@@ -73,19 +73,20 @@ RUN_SILENT(delete_table_branch, LanceDeleteTableBranchRequest)
 #define NONE LANCE_BODY_NONE
 #define JSON LANCE_BODY_JSON
 #define ARROW LANCE_BODY_ARROW
-#define REPEATABLE true
-#define ONCE false
+#define ONCE LANCE_RUN_ONCE
+#define REPEATABLE LANCE_RUN_REPEATABLE
+#define BRIEFLY LANCE_RUN_BRIEFLY
 
 /* A served row: the operation's name in C, its messages. */
-#define SERVED(operation, methods, path, body, name, request, response, repeat)                                \
+#define SERVED(operation, methods, path, body, name, request, response, manner)                                \
 	{                                                                                                          \
-		operation, methods, path, body, "lance_" #name, run_##name, &lance_message_##request, response, repeat \
+		operation, methods, path, body, "lance_" #name, run_##name, &lance_message_##request, response, manner \
 	}
 #define ANSWER(name) &lance_message_##name
 #define EMPTY NULL
-#define REFUSED(operation, methods, path, body)                      \
-	{                                                                \
-		operation, methods, path, body, NULL, NULL, NULL, NULL, ONCE \
+#define REFUSED(operation, methods, path, body)                         \
+	{                                                                   \
+		operation, methods, path, body, NULL, NULL, NULL, NULL, BRIEFLY \
 	}
 
 const LanceRoute lance_rest_routes[] = {
@@ -93,26 +94,26 @@ const LanceRoute lance_rest_routes[] = {
 	SERVED("CreateNamespace", "POST", "/v1/namespace/{id}/create", JSON, create_namespace, create_namespace_request,
 		   ANSWER(namespace_response), REPEATABLE),
 	SERVED("ListNamespaces", "GET", "/v1/namespace/{id}/list", NONE, list_namespaces, list_namespaces_request,
-		   ANSWER(list_namespaces_response), REPEATABLE),
+		   ANSWER(list_namespaces_response), BRIEFLY),
 	SERVED("DescribeNamespace", "POST", "/v1/namespace/{id}/describe", JSON, describe_namespace, id_request,
-		   ANSWER(namespace_response), REPEATABLE),
+		   ANSWER(namespace_response), BRIEFLY),
 	SERVED("DropNamespace", "POST", "/v1/namespace/{id}/drop", JSON, drop_namespace, drop_namespace_request,
 		   ANSWER(namespace_response), REPEATABLE),
 	SERVED("NamespaceExists", "POST", "/v1/namespace/{id}/exists", JSON, namespace_exists, id_request, EMPTY,
-		   REPEATABLE),
+		   BRIEFLY),
 	SERVED("ListTables", "GET", "/v1/namespace/{id}/table/list", NONE, list_tables, list_tables_request,
-		   ANSWER(list_tables_response), REPEATABLE),
+		   ANSWER(list_tables_response), BRIEFLY),
 
 	/* tables */
 	SERVED("ListAllTables", "GET", "/v1/table", NONE, list_all_tables, list_all_tables_request,
-		   ANSWER(list_tables_response), REPEATABLE),
+		   ANSWER(list_tables_response), BRIEFLY),
 	SERVED("DeclareTable", "POST", "/v1/table/{id}/declare", JSON, declare_table, declare_table_request,
 		   ANSWER(declare_table_response), REPEATABLE),
 	SERVED("RegisterTable", "POST", "/v1/table/{id}/register", JSON, register_table, register_table_request,
 		   ANSWER(register_table_response), REPEATABLE),
 	SERVED("DescribeTable", "POST", "/v1/table/{id}/describe", JSON, describe_table, describe_table_request,
-		   ANSWER(describe_table_response), REPEATABLE),
-	SERVED("TableExists", "POST", "/v1/table/{id}/exists", JSON, table_exists, id_request, EMPTY, REPEATABLE),
+		   ANSWER(describe_table_response), BRIEFLY),
+	SERVED("TableExists", "POST", "/v1/table/{id}/exists", JSON, table_exists, id_request, EMPTY, BRIEFLY),
 	SERVED("RenameTable", "POST", "/v1/table/{id}/rename", JSON, rename_table, rename_table_request, EMPTY,
 		   REPEATABLE),
 	SERVED("DeregisterTable", "POST", "/v1/table/{id}/deregister", JSON, deregister_table, id_request,

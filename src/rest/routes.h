@@ -78,6 +78,14 @@ typedef enum LanceBodyKind
 	LANCE_BODY_ARROW /* Arrow stream; no served route takes one yet, so it is read and dropped */
 } LanceBodyKind;
 
+/* How an operation may be run. */
+typedef enum LanceRouteManner
+{
+	LANCE_RUN_ONCE,       /* never again within the request */
+	LANCE_RUN_REPEATABLE, /* again when a deadlock made it fail */
+	LANCE_RUN_BRIEFLY /* it mostly reads a few rows: begun where the connection is, anew elsewhere if it would wait */
+} LanceRouteManner;
+
 typedef struct LanceRoute
 {
 	const char *operation; /* the specification's operationId */
@@ -90,7 +98,7 @@ typedef struct LanceRoute
 	void (*run)(const void *request, void *response);
 	const LanceMessage *request;
 	const LanceMessage *response; /* NULL: the answer is an empty object */
-	bool repeatable;              /* may be run again within the request when a deadlock made it fail */
+	LanceRouteManner manner;
 } LanceRoute;
 
 /* All rows, ended by one without operation. */

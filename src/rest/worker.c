@@ -3,7 +3,7 @@
  *	  Registration of the background workers, and the loop of a REST worker.
  *
  * A REST worker is single-threaded: it waits on one event set (latch, postmaster, the HTTP library, the listening
- * sockets), and runs one request at a time. While it waits it holds no transaction and no snapshot, and nothing wakes it
+ * sockets), runs what takes no time and hands the rest to executors (front.c). While it waits it holds no transaction and no snapshot, and nothing wakes it
  * but events. How it meets a missing database is told at connect_or_wait().
  */
 #include "postgres.h"
@@ -17,8 +17,10 @@
 #include "port/atomics.h"
 #include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
-#include "rest/execute.h"
+#include "rest/executor.h"
+#include "rest/front.h"
 #include "rest/http.h"
+#include "rest/job.h"
 #include "rest/listen.h"
 #include "rest/main.h"
 #include "rest/release.h"
@@ -35,6 +37,9 @@
 
 /* Seconds until the postmaster starts a worker that ended again. */
 #define RESTART_SECONDS 5
+
+/* How often a worker whose requests are elsewhere looks after them, besides when it is told. */
+#define WATCH_JOBS_MS 500
 
 /* How often a worker looks whether its missing database has come. */
 #define DATABASE_CHECK_MS 5000
@@ -58,6 +63,8 @@ rest_shmem_request(void)
 		previous_request_hook();
 	RequestAddinShmemSpace(sizeof(RestShared));
 	RequestAddinShmemSpace(lance_release_shmem_size());
+	RequestAddinShmemSpace(lance_jobs_shmem_size());
+	lance_jobs_request_locks();
 }
 
 static void
@@ -72,6 +79,7 @@ rest_shmem_startup(void)
 	if (!found)
 		pg_atomic_init_u32(&rest_shared->database_missing, 0);
 	lance_release_shmem_init();
+	lance_jobs_shmem_init();
 	LWLockRelease(AddinShmemInitLock);
 }
 
@@ -92,6 +100,21 @@ register_worker(const char *name, const char *type, const char *function, int nu
 	RegisterBackgroundWorker(&worker);
 }
 
+static void
+register_executor(void)
+{
+	BackgroundWorker worker = {.bgw_restart_time = RESTART_SECONDS};
+
+	lance_executor_describe(&worker, 0);
+	RegisterBackgroundWorker(&worker);
+}
+
+int
+lance_rest_executor_number(int executor)
+{
+	return 1 + lance_guc_rest_workers + executor;
+}
+
 void
 lance_rest_init(void)
 {
@@ -100,7 +123,7 @@ lance_rest_init(void)
 	if (lance_guc_rest_workers == 0 || !IsPostmasterEnvironment)
 		return;
 	lance_wake_init(1);
-	lance_release_init(lance_guc_rest_workers + 1);
+	lance_release_init(lance_rest_executor_number(lance_guc_rest_executors));
 	previous_request_hook = shmem_request_hook;
 	shmem_request_hook = rest_shmem_request;
 	previous_startup_hook = shmem_startup_hook;
@@ -109,6 +132,8 @@ lance_rest_init(void)
 	for (int i = 1; listening && i <= lance_guc_rest_workers; i++)
 		register_worker(psprintf("lance_catalog REST worker %d", i), "lance_catalog REST worker",
 						"lance_rest_worker_main", i);
+	if (listening)
+		register_executor();
 	register_worker("lance_catalog cleanup worker", "lance_catalog cleanup worker", "lance_cleanup_worker_main", 0);
 }
 
@@ -228,7 +253,13 @@ pg_attribute_noreturn() serve(bool connected)
 		MemoryContextReset(turn);
 		MemoryContextSwitchTo(turn);
 		lance_rest_housekeeping();
+		lance_front_collect();
 		timeout = lance_http_run();
+		if (lance_jobs_under_way())
+		{
+			lance_executor_start_wanted();
+			timeout = shorter(timeout, WATCH_JOBS_MS);
+		}
 		if (connected)
 		{
 			long until_report = pgstat_report_stat(false);
@@ -257,9 +288,6 @@ lance_rest_worker_main(Datum number)
 {
 	bool connected = lance_rest_start_worker(DatumGetInt32(number), "lance_catalog REST");
 
-	if (connected)
-		lance_http_start(lance_rest_execute, lance_rest_admit);
-	else
-		lance_http_start(lance_rest_execute_nothing, lance_rest_admit_nobody);
+	lance_front_start(DatumGetInt32(number), connected);
 	serve(connected);
 }

@@ -53,12 +53,12 @@ ok($rest->wait_for(200, 5), 'CREATE EXTENSION: served without a restart');
 # ---- idle workers
 $rest->expect('a namespace', 200, undef, 'POST', '/v1/namespace/a/create', body => {});
 ok(wait_until(sub { admin("SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'lance_catalog%' AND
-	datname = 'served'") eq '3' }, 20), 'all workers are connected');
+	datname = 'served'") eq '4' }, 20), 'all workers are connected');
 sleep 3;
 is(admin("SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'lance_catalog%' AND
 	(backend_xmin IS NOT NULL OR backend_xid IS NOT NULL OR xact_start IS NOT NULL)"), '0', 'idle: no transaction, no snapshot');
 is(admin("SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'lance_catalog%' AND state = 'idle' AND
-	application_name LIKE 'lance_catalog%' AND datname = 'served'"), '3', 'they show themselves');
+	application_name LIKE 'lance_catalog%' AND datname = 'served'"), '4', 'they show themselves');
 my @pids = split /\n/, admin("SELECT pid FROM pg_stat_activity WHERE backend_type LIKE 'lance_catalog%'");
 my $wakeups = sub {
 	my $n = 0;
@@ -100,9 +100,9 @@ if ($child == 0)
 	require POSIX;
 	POSIX::_exit($status == 503 && $json->{code} == 17 ? 0 : 1);
 }
-ok(wait_until(sub { admin("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'lance_catalog REST worker' AND
+ok(wait_until(sub { admin("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'lance_catalog REST executor' AND
 	state = 'active' AND query = 'DescribeNamespace'") eq '1' }, 5), 'a running request shows its operation');
-took { $rest->expect('another request', 404, 0, 'GET', '/v1/none') } 1, 'an idle worker takes the next connection';
+took { $rest->expect('another request', 404, 0, 'GET', '/v1/none') } 1, 'others are served meanwhile';
 took { admin('CREATE DATABASE other'); admin('DROP DATABASE other') } 5, 'CREATE and DROP of another database, a worker busy';
 waitpid $child, 0;
 is($?, 0, 'a request beyond its time limit is 503, code 17');
