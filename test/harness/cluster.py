@@ -119,7 +119,7 @@ class Cluster:
             self.socket_dir = own(tempfile.mkdtemp(prefix="lance-"))
         self.rest_port = machine.free_port(rest_port)
         lines = {"listen_addresses": "", "unix_socket_directories": self.socket_dir, "port": self.port,
-                 "shared_preload_libraries": "lance_catalog", "max_connections": 60,
+                 "shared_preload_libraries": "lance_catalog", "max_connections": 60, "max_worker_processes": 24,
                  "lance_catalog.rest_database": DATABASE, "lance_catalog.rest_port": self.rest_port,
                  "lance_catalog.rest_listen_addresses": "127.0.0.1", "logging_collector": "off",
                  "log_line_prefix": "%m [%p] %b ", **settings}

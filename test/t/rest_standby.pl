@@ -57,7 +57,7 @@ for my $write (
 	ok($headers->{'retry-after'}, "$path: come back later");
 }
 unlike(slurp_file($standby->logfile, $quiet_from), qr/ERROR|FATAL|PANIC/, 'refused writes fill no log');
-is($standby->safe_psql('postgres', "SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'lance_catalog%'"), '3',
+is($standby->safe_psql('postgres', "SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'lance_catalog%'"), '4',
 	'all workers are there');
 
 # ---- promotion

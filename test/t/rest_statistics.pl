@@ -50,7 +50,7 @@ is(sql("SELECT bool_and(total_time >= max_time AND max_time >= mean_time AND max
 
 # ---- workers
 is(sql("SELECT worker, count(*) FROM lance.rest_activity WHERE operation IS NULL AND waits_for IS NULL GROUP BY 1 ORDER BY 1"),
-	"lance_catalog REST worker|2\nlance_catalog cleanup worker|1", 'idle workers are shown');
+	"lance_catalog REST executor|1\nlance_catalog REST worker|2\nlance_catalog cleanup worker|1", 'idle workers are shown');
 my $blocker = $node->background_psql('postgres');
 $blocker->query_safe('BEGIN; LOCK TABLE lance.catalog_entry IN ACCESS EXCLUSIVE MODE');
 my $child = fork();
@@ -70,7 +70,7 @@ waitpid($child, 0);
 sql("CREATE ROLE viewer LOGIN; CREATE ROLE user_of_schema LOGIN; GRANT USAGE ON SCHEMA lance TO user_of_schema;
 	SELECT lance_grant_access('viewer', 'read')");
 is(sql("SET ROLE viewer; SELECT (SELECT count(*) FROM lance.rest_activity), (SELECT count(*) > 0 FROM lance.rest_statistics)"),
-	'3|t', 'a role with read access sees workers and calls');
+	'4|t', 'a role with read access sees workers and calls');
 for my $view ('rest_activity', 'rest_statistics')
 {
 	my ($status, $out, $err) = $node->psql('postgres', "SET ROLE user_of_schema; SELECT * FROM lance.$view");

@@ -208,7 +208,8 @@ eval { $blocker->quit };
 unlike(slurp_file($node->logfile), qr/PANIC|TRAP|terminated by signal/, 'nothing crashed');
 
 # ---- a port that is taken, no workers, no preloading
-my $taken = IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1', LocalPort => $rest->{port}, ReuseAddr => 1)
+my $taken;
+wait_until(sub { $taken = IO::Socket::INET->new(Listen => 1, LocalAddr => '127.0.0.1', LocalPort => $rest->{port}, ReuseAddr => 1) }, 20)
   or die $!;
 $quiet_from = -s $node->logfile;
 $node->start;
