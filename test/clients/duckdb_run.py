@@ -9,13 +9,16 @@ import glob
 import os
 import sys
 
-import duckdb
-import duckdb_extension_lance
-import lance
-import lance_namespace as ln
-import pyarrow as pa
+from lt import (HEADERS, RUN_ID, URL, Run, call, cleanup, ensure_parent, eq, good, ns, path, post, raises, storage_options, want)
 
-from lt import HEADERS, RUN_ID, URL, Run, call, cleanup, ensure_parent, eq, good, ns, path, post, raises, storage_options, want
+# The extension has no option for keys; the catalog tells it the endpoint.
+os.environ.update({k.upper(): v for k, v in storage_options().items() if k.startswith("aws_")})
+
+import duckdb  # noqa: E402
+import duckdb_extension_lance  # noqa: E402
+import lance  # noqa: E402
+import lance_namespace as ln  # noqa: E402
+import pyarrow as pa  # noqa: E402
 
 SPACE = ns("duck" + RUN_ID)
 ROOT_TABLE = "duck_" + RUN_ID

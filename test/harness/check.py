@@ -14,7 +14,7 @@ import threading
 import time
 
 from . import cluster as clusters
-from . import machine, stores, suites
+from . import foreign, machine, stores, suites
 from .cluster import Cluster
 from .machine import ROOT, Failure, own, say
 from .suites import Result, Setting
@@ -28,6 +28,9 @@ SUITES = {
     "tap": "TAP tests: workers, restarts, REST",
     "clients": "LanceDB, pylance and raw HTTP against the REST server, tables in local files",
     "s3": "the same, tables on an S3 server",
+    "spark": "Spark SQL, in local files and on an S3 server, twice each",
+    "ts": "the TypeScript client, the same way",
+    "duckdb": "DuckDB's Lance extension, the same way",
     "spec": "every route of the REST specification, with good and bent requests",
     "decode": "values of each encoding, read by the program that measures decode speed",
     "fixtures": "datasets of other writers in SQL, in local files and on an S3 server",
@@ -74,7 +77,14 @@ def sweep(state):
 
 
 def needs_store(a):
-    return bool(a.suites & {"s3", "unit", "fixtures"})
+    return bool(a.suites & {"s3", "unit", "fixtures", *foreign.FETCH})
+
+
+def fetch(s, a):
+    """Start to fetch the clients of other languages; their jobs wait for them, and fail when they can't be had."""
+    pool = concurrent.futures.ThreadPoolExecutor(1)
+    s.foreign = {name: pool.submit(get, s.log("fetch-" + name)) for name, get in foreign.FETCH.items() if name in a.suites}
+    pool.shutdown(wait=False)
 
 
 def prepare(s, a):
@@ -153,6 +163,8 @@ def jobs_of(s, a):
         for which in ("new", "old"):
             jobs.append(("append/" + which, lambda r, w=which: suites.client(s, r, "append_run.py", w, local.get(), None)))
     for suite, place, where, store in (("s3", "s3", remote, s.store), ("clients", "local", local, None)):
+        for name in s.foreign:
+            jobs.append(("%s/%s" % (name, place), lambda r, x=(name, where, store): suites.foreign(s, r, x[0], x[1], x[2])))
         if suite not in a.suites:
             continue
         for which in ("new", "old"):
@@ -231,7 +243,8 @@ def main():
     s.clusters = {}
     results = []
     try:
-        machine.install_packages(("run", "test"), s.log("packages"))
+        machine.install_packages({"run", "test"} | a.suites, s.log("packages"))
+        fetch(s, a)
         prepare(s, a)
         say("running: %s" % " ".join(n for n in SUITES if n in a.suites))
         with concurrent.futures.ThreadPoolExecutor(max(2, os.cpu_count() or 2)) as pool:

@@ -146,6 +146,10 @@ def packages(groups):
     return names
 
 
+# Programs of packages that may have come from elsewhere than Debian.
+PROGRAMS = {"maven": "mvn", "openjdk-17-jre-headless": "java", "nodejs": "node", "npm": "npm"}
+
+
 def missing_packages(groups):
     if not shutil.which("dpkg-query"):
         raise Failure("this is not a Debian system, so the packages it needs cannot be looked up",
@@ -153,7 +157,7 @@ def missing_packages(groups):
     wanted = packages(groups)
     _, text = run(["dpkg-query", "-W", "-f", "${Package} ${db:Status-Status}\n"] + wanted, check=False)
     there = {line.split()[0] for line in text.splitlines() if line.endswith(" installed")}
-    return [name for name in wanted if name not in there]
+    return [name for name in wanted if name not in there and not (name in PROGRAMS and shutil.which(PROGRAMS[name]))]
 
 
 def install_packages(groups, log):
@@ -183,25 +187,32 @@ def system_python():
     return "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
 
 
-def venv(name, pins, log):
-    """A virtual environment with these packages, made once; returns its python."""
-    label = hashlib.sha256(" ".join(pins).encode()).hexdigest()[:10]
-    place = os.path.join(state_dir(), "venv", "%s-%s" % (name, label))
-    python = os.path.join(place, "bin", "python")
+def made_once(kind, name, make):
+    """The folder `name` among those of its kind in the state folder; make(place) makes it where no run has yet."""
+    place = os.path.join(state_dir(), kind, name)
     stamp = os.path.join(place, "complete")
     os.makedirs(os.path.dirname(place), exist_ok=True)
     with open(place + ".lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # two runs at once may want the same one
         if not os.path.exists(stamp):
             shutil.rmtree(place, ignore_errors=True)
-            with Working("making a virtual environment: %s" % " ".join(pins)):
-                run([system_python(), "-m", "venv", place], log=log, what="python3 -m venv failed",
-                    todo="apt-get install python3-venv")
-                run([python, "-m", "pip", "install", "--disable-pip-version-check", "--no-input"] + pins, log=log,
-                    what="pip could not install %s" % " ".join(pins),
-                    todo="check the network and pip's index settings (pip config list), then start again")
+            make(place)
             open(stamp, "w").close()
-    return python
+    return place
+
+
+def venv(name, pins, log):
+    """A virtual environment with these packages, made once; returns its python."""
+    def make(place):
+        with Working("making a virtual environment: %s" % " ".join(pins)):
+            run([system_python(), "-m", "venv", place], log=log, what="python3 -m venv failed",
+                todo="apt-get install python3-venv")
+            run([os.path.join(place, "bin", "python"), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"] + pins,
+                log=log, what="pip could not install %s" % " ".join(pins),
+                todo="check the network and pip's index settings (pip config list), then start again")
+
+    label = hashlib.sha256(" ".join(pins).encode()).hexdigest()[:10]
+    return os.path.join(made_once("venv", "%s-%s" % (name, label), make), "bin", "python")
 
 
 def client_python(which, log):

@@ -48,8 +48,7 @@ class Setting:
         self.pythons = {}  # client set -> python
         self.store = None
         self.inspect = None  # the program lance_inspect
-
-
+        self.foreign = {}  # suite -> future of a foreign.Client
         self.sanitized = threading.Lock()  # held while make builds what runs under ASan
 
     def copy_tree(self):
@@ -268,17 +267,38 @@ def tap(s, r, name):
 
 def client(s, r, script, which, cluster, store, more=None, timeout=900):
     """One client script with one set of clients, against the cluster's REST server."""
+    run_client(s, r, [s.pythons[which], os.path.join(s.tree, "test", "clients", script)], client_folder(s, r), cluster, store,
+               more, timeout)
+
+
+def client_folder(s, r):
     work = os.path.join(s.home, "client", r.name.replace("/", "-"))
     os.makedirs(work)
-    own(work)
+    return own(work)
+
+
+def foreign(s, r, name, cluster, store):
+    """The script of a client from elsewhere, twice in a row against the same server."""
+    c = s.foreign[name].result()
+    work = client_folder(s, r)
+    script = os.path.join(s.tree, "test", "clients", c.script)
+    if c.modules:
+        # Node looks for packages beside the script.
+        script = shutil.copy(script, work)
+        os.symlink(c.modules, os.path.join(work, "node_modules"))
+    for _ in range(2):
+        run_client(s, r, [c.program, script], work, cluster.get(), store, c.env)
+
+
+def run_client(s, r, argv, work, cluster, store, more=None, timeout=900):
+    """Run a client script and count its lines."""
     env = {"LANCE_TEST_URL": cluster.url, "LANCE_TEST_HEADERS": cluster.headers,
            "LANCE_TEST_REQUIRE": "tags,detail,pages", "HOME": work, "TMPDIR": work,
            "LANCE_TEST_UNMANAGED_PROPS": '{"managed_versioning": "false"}',
            "PATH": s.pg.bindir + ":" + os.environ["PATH"], "PYTHONUNBUFFERED": "1",
            **cluster.environment(), **(store.environment() if store else {}), **(more or {})}
-    status, text = execute(r.log, [s.pythons[which], os.path.join(s.tree, "test", "clients", script)], env=env,
-                           cwd=work, server=True, timeout=timeout)
-    failed_before = r.failed
+    failed_before, passed_before = r.failed, r.passed
+    status, text = execute(r.log, argv, env=env, cwd=work, server=True, timeout=timeout)
     for line in text.splitlines():
         m = re.match(r"(ok  |FAIL|skip) (.*)", line)
         if not m:
@@ -290,8 +310,8 @@ def client(s, r, script, which, cluster, store, more=None, timeout=900):
         else:
             r.skipped += 1
     if not re.search(r"^\d+ passed, \d+ failed$", text, re.M) or (
-            status and r.failed == failed_before) or not r.passed:
-        r.bad("%s ended with status %d" % (script, status))
+            status and r.failed == failed_before) or r.passed == passed_before:
+        r.bad("%s ended with status %d" % (os.path.basename(argv[-1]), status))
 
 
 def fixtures(s, r, cluster, store):
