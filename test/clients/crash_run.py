@@ -90,6 +90,28 @@ class Killer(threading.Thread):
         return self.error is not None or self.done >= self.kills
 
 
+def meanwhile(killer, *clients):
+    """Run these functions side by side until the killer is done and the server is up again; raises what one of them raised."""
+    errors = []
+
+    def go(client):
+        try:
+            client()
+        except Exception as e:  # noqa: BLE001
+            errors.append(e)
+
+    ts = [threading.Thread(target=go, args=(c,), daemon=True) for c in clients]
+    [t.start() for t in ts]
+    killer.start()
+    killer.join(600)
+    [t.join(60) for t in ts]
+    for e in errors + [killer.error]:
+        if e:
+            raise e
+    want(killer.over and not any(t.is_alive() for t in ts), "the killer or a client did not come to its end")
+    wait_up()
+
+
 def chain(folder, first):
     """A dataset of LONGEST versions in a scratch folder; version v holds the rows first .. first+v-1."""
     for i in range(LONGEST):
@@ -153,23 +175,8 @@ def rivals():
         folders = {"A": chain(scratch + "/a", 1000), "B": chain(scratch + "/b", 500000)}
         for f in folders.values():
             upload(f, location)
-        killer, acknowledged, answers, errors = Killer(KILLS, 0.25), {}, {}, []
-
-        def go(name):
-            try:
-                push(table, location, folders[name], name, killer, acknowledged, answers)
-            except Exception as e:  # noqa: BLE001
-                errors.append(e)
-
-        ts = [threading.Thread(target=go, args=(n,)) for n in folders]
-        [t.start() for t in ts]
-        killer.start()
-        killer.join(400)
-        [t.join(60) for t in ts]
-        for e in errors + [killer.error]:
-            if e:
-                raise e
-        wait_up()
+        killer, acknowledged, answers = Killer(KILLS, 0.25), {}, {}
+        meanwhile(killer, *(lambda n=n: push(table, location, folders[n], n, killer, acknowledged, answers) for n in folders))
         got = listed(table)
         want(got, "no version was made at all")
         eq(got, list(range(1, len(got) + 1)), "versions")
@@ -227,14 +234,7 @@ def appenders():
             with lock:
                 acknowledged.append(value)
 
-    ts = [threading.Thread(target=go, args=(i + 1,)) for i in range(4)]
-    [t.start() for t in ts]
-    killer.start()
-    killer.join(400)
-    [t.join(60) for t in ts]
-    if killer.error:
-        raise killer.error
-    wait_up()
+    meanwhile(killer, *(lambda i=i: go(i + 1) for i in range(4)))
     got = listed(table)
     eq(got, list(range(1, len(got) + 1)), "versions")
     where = client.describe_table(ln.DescribeTableRequest(id=table)).location
@@ -277,38 +277,25 @@ def refs():
                 want(r.status == 200 or (again and r.code == done), "%s %s -> %r" % (route, body, r))
                 return
 
-    errors = []
-
     def go(who):
         n = 0
-        try:
-            while not killer.over:
-                n += 1
-                tag, branch = "t%d-%d" % (who, n), "b%d/%d" % (who, n)
-                send("tags/create", {"tag": tag, "version": 1}, 9)
-                send("branches/create", {"name": branch}, 23)
-                with lock:
-                    present.update(("tag " + tag, "branch " + branch))
-                if n % 2:
-                    for kind, route, body, done in (("tag " + tag, "tags/delete", {"tag": tag}, 8),
-                                                    ("branch " + branch, "branches/delete", {"name": branch}, 22)):
-                        with lock:
-                            present.discard(kind)
-                        send(route, body, done)
-                        with lock:
-                            absent.add(kind)
-        except Exception as e:  # noqa: BLE001
-            errors.append(e)
+        while not killer.over:
+            n += 1
+            tag, branch = "t%d-%d" % (who, n), "b%d/%d" % (who, n)
+            send("tags/create", {"tag": tag, "version": 1}, 9)
+            send("branches/create", {"name": branch}, 23)
+            with lock:
+                present.update(("tag " + tag, "branch " + branch))
+            if n % 2:
+                for kind, route, body, done in (("tag " + tag, "tags/delete", {"tag": tag}, 8),
+                                                ("branch " + branch, "branches/delete", {"name": branch}, 22)):
+                    with lock:
+                        present.discard(kind)
+                    send(route, body, done)
+                    with lock:
+                        absent.add(kind)
 
-    ts = [threading.Thread(target=go, args=(i + 1,)) for i in range(3)]
-    [t.start() for t in ts]
-    killer.start()
-    killer.join(400)
-    [t.join(60) for t in ts]
-    for e in errors + [killer.error]:
-        if e:
-            raise e
-    wait_up()
+    meanwhile(killer, *(lambda i=i: go(i + 1) for i in range(3)))
     branches = good(call("POST", path("table", table, "branches/list")))["branches"]
     there = {"branch " + b for b in branches} | {"tag " + t for t in good(call("POST", path("table", table, "tags/list")))["tags"]}
     eq(sorted(present - there), [], "acknowledged and not there")

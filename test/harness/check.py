@@ -169,7 +169,7 @@ def jobs_of(s, a):
             continue
         for which in ("new", "old"):
             for script in ("rest_conformance.py", "lancedb_run.py", "pylance_run.py", "refs_run.py", "revise_run.py",
-                           "import_run.py"):
+                           "import_run.py") + (("race_run.py",) if which == "new" else ()):
                 jobs.append(("%s/%s/%s" % (place, which, script[:-3]),
                              lambda r, x=(script, which, where, store): suites.client(s, r, x[0], x[1], x[2].get(), x[3])))
     if "decode" in a.suites:
