@@ -146,12 +146,14 @@ for my $query ('limit=abc', 'limit=1.5', 'limit=+1', 'limit=99999999999999', 'li
 
 # ---- bodies
 $rest->expect('a table', 200, undef, 'POST', '/v1/table/walk$t/declare');
-for my $body ('', 'null', '{}', ' {} ', '{"id":null}', '{"id":["walk","t"],"context":{},"identity":{"api_key":"x"},"new":[{}]}')
+for my $body ('', 'null', '{}', ' {} ', '{"id":null}', '{"id":["walk","t"],"context":{},"identity":{"api_key":"x"},"new":[{}]}',
+	'{"id":["walk$t"]}')
 {
 	$rest->expect("body <$body>", 200, undef, 'POST', '/v1/table/walk%24t/describe', body => $body);
 	$rest->expect("body <$body>, versions", 200, undef, 'POST', '/v1/table/walk%24t/version/list', body => $body);
 }
 for my $body ('{', '[]', '5', '"x"', 'true', '{} {}', '{"id":"walk$t"}', '{"id":[1]}', '{"id":[null]}', '{"id":["walk"]}', '{"id":[]}',
+	'{"id":["walk$"]}', '{"id":["walk$t$"]}', '{"id":["walk.t"]}', '{"id":["walk$t","t"]}',
 	'{"version":"1"}', '{"version":1.5}', '{"check_declared":"true"}', '{"check_declared":1}', '{"a":1,"a":2}', "{\"tag\":\"\xff\"}",
 	'{"tag":"a\u0000b"}', "\xef\xbb\xbf{}", '[' x 5000)
 {
