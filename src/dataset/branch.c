@@ -101,7 +101,10 @@ move_indices(LncContext *ctx, LncArena *arena, LncStore *store, const LncBranchS
 	ProtobufCMessage *message;
 	LncSlice bytes;
 
-	LNC_TRY(lnc_manifest_read_section(ctx, arena, store, start->source_key, manifest->index_section, &bytes));
+	if (start->source_file != NULL)
+		LNC_TRY(lnc_manifest_section(ctx, start->source_key, *start->source_file, manifest->index_section, &bytes));
+	else
+		LNC_TRY(lnc_manifest_read_section(ctx, arena, store, start->source_key, manifest->index_section, &bytes));
 	LNC_TRY(
 		lnc_proto_unpack(ctx, arena, &lance__table__index_section__descriptor, bytes, "list of indices", &message));
 	section = (Lance__Table__IndexSection *)message;
@@ -178,7 +181,10 @@ make_manifest(LncContext *ctx, LncArena *arena, LncStore *store, const LncBranch
 	bool has_indices;
 	uint32_t base;
 
-	LNC_TRY(lnc_manifest_read(ctx, arena, store, start->source_key, &manifest));
+	if (start->source_file != NULL)
+		LNC_TRY(lnc_manifest_parse(ctx, arena, start->source_key, *start->source_file, &manifest));
+	else
+		LNC_TRY(lnc_manifest_read(ctx, arena, store, start->source_key, &manifest));
 	LNC_TRY(check_source(ctx, manifest, start));
 	LNC_TRY(unused_base(ctx, manifest, &base));
 	has_indices = manifest->index_section_presence_case != 0;

@@ -15,10 +15,11 @@
 
 typedef struct LncBranchStart
 {
-	const char *branch;        /* of the new manifest */
-	const char *root;          /* the dataset's root as clients know it, without a slash at the end */
-	const char *source_branch; /* NULL: main */
-	const char *source_key;    /* of the source's manifest */
+	const char *branch;          /* of the new manifest */
+	const char *root;            /* the dataset's root as clients know it, without a slash at the end */
+	const char *source_branch;   /* NULL: main */
+	const char *source_key;      /* of the source's manifest */
+	const LncSlice *source_file; /* its bytes, when it does not lie in the store yet; NULL: it does */
 	uint64_t source_version;
 	const char *uuid; /* of the transaction, in hyphen form */
 	int64_t unix_ns;  /* now */

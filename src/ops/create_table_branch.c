@@ -19,10 +19,13 @@
 #include "pg/report.h"
 #include "pg/uuid.h"
 
-/* The version that the branch begins at, and in *parent the branch that it is of, when that is not main. */
+/*
+ * The version that the branch begins at, and in *parent the branch that it is of, when that is not main. *pending: what this
+ * transaction will write of it; NULL when it stands already.
+ */
 static LanceHistoryItem *
 find_source(const LanceRefs *refs, const LanceCreateTableBranchRequest *request, LanceHistory *history,
-			LncBranch *parent)
+			LncBranch *parent, const LancePending **pending)
 {
 	LanceHistoryItem *item;
 
@@ -30,8 +33,8 @@ find_source(const LanceRefs *refs, const LanceCreateTableBranchRequest *request,
 	if (history->branch[0] != '\0' && !lance_refs_branch(refs, history->branch, parent))
 		lance_branch_missing(history, &request->id);
 	if (request->from_version.given)
-		return lance_refs_version(refs, &request->id, history->branch, &request->from_version, history);
-	item = lance_history_latest(history);
+		return lance_refs_version(refs, &request->id, history->branch, &request->from_version, history, pending);
+	item = lance_history_newest_here(history, pending);
 	if (item == NULL)
 		lance_version_missing(history, &request->id, 0);
 	return item;
@@ -79,6 +82,7 @@ lance_op_create_table_branch(const LanceCreateTableBranchRequest *request)
 	LanceHistory history;
 	LanceRefs refs;
 	LanceHistoryItem *item;
+	const LancePending *pending;
 	LanceHistoryItem first;
 	LncBranch parent = {0};
 	LncBranchStart start = {0};
@@ -93,12 +97,13 @@ lance_op_create_table_branch(const LanceCreateTableBranchRequest *request)
 	lance_check_ref_name(&refs, LNC_REF_BRANCH, request->name, true);
 	if (lance_refs_text(&refs, LNC_REF_BRANCH, request->name, &text))
 		lance_refs_taken(LNC_REF_BRANCH, request->name, refs.table->name);
-	item = find_source(&refs, request, &source, &parent);
+	item = find_source(&refs, request, &source, &parent, &pending);
 	check_free(&refs, request->name, &history);
 	start.branch = request->name;
 	start.root = refs.table->location;
 	start.source_branch = source.branch[0] != '\0' ? source.branch : NULL;
 	start.source_key = item->manifest_key;
+	start.source_file = pending != NULL ? &pending->body : NULL;
 	start.source_version = item->version;
 	start.uuid = lance_new_uuid();
 	start.unix_ns = lance_refs_unix_ns();

@@ -21,7 +21,7 @@ lance_op_create_table_tag(const LanceCreateTableTagRequest *request)
 	lance_check_ref_name(&refs, LNC_REF_TAG, request->tag, true);
 	if (lance_refs_text(&refs, LNC_REF_TAG, request->tag, &text))
 		lance_refs_taken(LNC_REF_TAG, request->tag, refs.table->name);
-	item = lance_refs_version(&refs, &request->id, request->branch, &request->version, &history);
+	item = lance_refs_version(&refs, &request->id, request->branch, &request->version, &history, NULL);
 	tag.branch = history.branch[0] != '\0' ? history.branch : NULL;
 	tag.version = item->version;
 	tag.created_at = lance_refs_now(refs.lib);

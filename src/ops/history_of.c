@@ -27,6 +27,38 @@ lance_history_of(const LanceId *id, const char *branch, LanceRowLock lock, Lance
 	lance_history_begin(history, table, branch, lib, lance_place_open(lib, table));
 }
 
+/* A version of this transaction as it will stand. */
+static LanceHistoryItem *
+item_of_pending(const LancePending *pending)
+{
+	LanceHistoryItem *item = palloc0(sizeof(*item));
+
+	item->version = (uint64)pending->version;
+	item->naming = pending->naming;
+	item->manifest_key = pending->final_key;
+	item->size = (int64)pending->body.size;
+	item->appeared = pending->recorded_at;
+	return item;
+}
+
+LanceHistoryItem *
+lance_history_newest_here(LanceHistory *history, const LancePending **pending)
+{
+	LanceVersionRow *newest = lance_version_row_newest(history->table->table_id, history->branch);
+
+	*pending = NULL;
+	if (newest != NULL)
+		*pending = lance_publish_find(history->table->table_id, history->branch, newest->version);
+	return *pending != NULL ? item_of_pending(*pending) : lance_history_latest(history);
+}
+
+LanceHistoryItem *
+lance_history_find_here(LanceHistory *history, uint64 version, const LancePending **pending)
+{
+	*pending = lance_publish_find(history->table->table_id, history->branch, (int64)version);
+	return *pending != NULL ? item_of_pending(*pending) : lance_history_find(history, version);
+}
+
 void
 lance_version_info(const LanceHistory *history, const LanceHistoryItem *item, LanceVersionInfo *out)
 {

@@ -52,9 +52,10 @@ lance_ref_missing(LncRefKind kind, const char *name, const LanceId *id)
 
 LanceHistoryItem *
 lance_refs_version(const LanceRefs *refs, const LanceId *id, const char *branch, const LanceOptionalInt *version,
-				   LanceHistory *history)
+				   LanceHistory *history, const LancePending **pending)
 {
 	LanceHistoryItem *item;
+	const LancePending *found;
 
 	if (!version->given)
 		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("version is missing")));
@@ -62,7 +63,9 @@ lance_refs_version(const LanceRefs *refs, const LanceId *id, const char *branch,
 		ereport(ERROR,
 				(lance_errcode(LANCE_INVALID_INPUT), errmsg("invalid version " INT64_FORMAT, version->value)));
 	lance_refs_history(refs, branch, history);
-	item = lance_history_find(history, (uint64)version->value);
+	item = lance_history_find_here(history, (uint64)version->value, &found);
+	if (pending != NULL)
+		*pending = found;
 	if (item != NULL)
 		return item;
 	if (history->branch[0] != '\0' && lance_history_latest(history) == NULL)

@@ -6,6 +6,7 @@
 #define LANCE_OPS_REFS_OF_H
 
 #include "catalog/history.h"
+#include "catalog/publish.h"
 #include "catalog/refs.h"
 
 /*
@@ -23,9 +24,13 @@ extern void lance_check_ref_name(const LanceRefs *refs, LncRefKind kind, const c
 /* Throw LANCE_TAG_NOT_FOUND or LANCE_BRANCH_NOT_FOUND. */
 extern void lance_ref_missing(LncRefKind kind, const char *name, const LanceId *id) pg_attribute_noreturn();
 
-/* The version a tag is to point to; throws LANCE_VERSION_NOT_FOUND, LANCE_BRANCH_NOT_FOUND. */
+/*
+ * The version that a tag is to point to, or a branch to begin at; throws LANCE_VERSION_NOT_FOUND, LANCE_BRANCH_NOT_FOUND. One
+ * that this transaction will write is found too; pending, unless NULL, tells what it will write (NULL: it stands already).
+ */
 extern LanceHistoryItem *lance_refs_version(const LanceRefs *refs, const LanceId *id, const char *branch,
-											const LanceOptionalInt *version, LanceHistory *history);
+											const LanceOptionalInt *version, LanceHistory *history,
+											const LancePending **pending);
 
 /* The versions of a branch ("" for main) that tags point to: their numbers, and the tags' names. */
 extern int lance_refs_tagged(const LanceRefs *refs, const char *branch, int64 **versions, char ***tags);

@@ -7,6 +7,7 @@
 #include "catalog/commit.h"
 #include "catalog/transaction_entry.h"
 #include "ops/check.h"
+#include "ops/history_of.h"
 #include "ops/revise.h"
 #include "pg/errcodes.h"
 #include "pg/report.h"
@@ -26,33 +27,20 @@ void
 lance_revise_begin(const LanceId *id, const char *branch, LanceRevise *revise)
 {
 	LanceHistory *history = &revise->history;
-	const LancePending *pending = NULL;
+	const LancePending *pending;
 	LanceHistoryItem *item;
-	LanceVersionRow *newest;
 	LanceLibrary *lib;
 
 	revise->id = id;
 	lance_history_of(id, branch, LANCE_LOCK_UPDATE, history);
 	lib = history->lib;
-	newest = lance_version_row_newest(history->table->table_id, history->branch);
-	if (newest != NULL)
-		pending = lance_publish_find(history->table->table_id, history->branch, newest->version);
+	item = lance_history_newest_here(history, &pending);
+	if (item == NULL)
+		lance_version_missing(history, id, 0);
 	revise->pending = pending != NULL;
-	if (pending != NULL)
-	{
-		revise->latest = (uint64)pending->version;
-		revise->naming = pending->naming;
-		revise->manifest_key = pending->final_key;
-	}
-	else
-	{
-		item = lance_history_latest(history);
-		if (item == NULL)
-			lance_version_missing(history, id, 0);
-		revise->latest = item->version;
-		revise->naming = item->naming;
-		revise->manifest_key = item->manifest_key;
-	}
+	revise->latest = item->version;
+	revise->naming = item->naming;
+	revise->manifest_key = item->manifest_key;
 	lance_check(&lib->ctx, lnc_revision_begin(&lib->ctx, lib->arena, history->store, revise->manifest_key,
 											  pending != NULL ? &pending->body : NULL, &revise->revision));
 }

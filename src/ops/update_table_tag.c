@@ -25,7 +25,7 @@ lance_op_update_table_tag(const LanceUpdateTableTagRequest *request)
 	if (!lance_refs_text(&refs, LNC_REF_TAG, request->tag, &before))
 		lance_ref_missing(LNC_REF_TAG, request->tag, &request->id);
 	lance_check(ctx, lnc_tag_parse(ctx, refs.lib->arena, request->tag, before, &tag));
-	item = lance_refs_version(&refs, &request->id, request->branch, &request->version, &history);
+	item = lance_refs_version(&refs, &request->id, request->branch, &request->version, &history, NULL);
 	tag.branch = history.branch[0] != '\0' ? history.branch : NULL;
 	tag.version = item->version;
 	tag.updated_at = lance_refs_now(refs.lib);
