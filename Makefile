@@ -39,6 +39,7 @@ REGRESS_OPTS = --inputdir=. --outputdir=$(BUILD)/regress
 REGRESS = setup
 REGRESS += namespaces
 REGRESS += tables
+REGRESS += servers
 REGRESS += versions
 REGRESS += transactions
 REGRESS += refs

@@ -94,7 +94,7 @@ sql("SELECT lance_drop_namespace('run', behavior => 'Cascade')");
 ok(wait_for('SELECT pending, failing, items_done, items_failed, files_removed FROM lance.cleanup_summary', '0|0|300|0|30'),
 	'a namespace with hundreds of tables is dropped, its files are removed, and the summary says so');
 sql("SELECT lance_create_namespace('run'); SELECT 1 FROM lance_declare_table('run\$t')");
-sql("ALTER SERVER lake RENAME TO away; SELECT lance_drop_namespace('run', behavior => 'Cascade')");
+sql("BEGIN; SELECT lance_drop_namespace('run', behavior => 'Cascade'); ALTER SERVER lake RENAME TO away; COMMIT");
 ok(wait_for("SELECT pending, failing, last_error, next_try IS NOT NULL, items_failed > 0 FROM lance.cleanup_summary",
 	'1|1|storage profile "lake" does not exist|t|t'), 'what fails is shown with its error');
 sql('ALTER SERVER away RENAME TO lake');
