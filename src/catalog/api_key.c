@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "catalog/api_key.h"
+#include "catalog/lookup.h"
 #include "catalog/session.h"
 #include "common/base64.h"
 #include "common/cryptohash.h"
@@ -13,6 +14,8 @@
 #include "pg/errcodes.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
 #define KEY_PREFIX "lance_"
@@ -22,7 +25,7 @@
 #define KEY_MAX_LENGTH 256
 
 /* Uses closer together than this are recorded as one. */
-#define USE_INTERVAL "interval '10 minutes'"
+#define USE_MINUTES 10
 
 static Datum
 hash_of_key(const char *key)
@@ -42,27 +45,30 @@ hash_of_key(const char *key)
 bool
 lance_api_key_find(const char *key, LanceApiKey *out)
 {
-	static LanceStatement statement = {
-		.sql = "SELECT key_id, role_id::oid::bigint,"
-			   " last_used_at IS NULL OR last_used_at < clock_timestamp() - " USE_INTERVAL
-			   " FROM lance.api_key WHERE key_hash = $1 AND revoked_at IS NULL"
-			   " AND (expires_at IS NULL OR expires_at > clock_timestamp())",
-		.nargs = 1,
-		.types = {BYTEAOID}};
-	LanceSession session;
+	Snapshot snapshot;
+	LanceLookup lookup;
+	ScanKeyData hash;
+	TimestampTz now = GetCurrentTimestamp();
 	bool found = false;
 
 	if (strlen(key) > KEY_MAX_LENGTH)
 		return false;
-	lance_session_begin(&session);
-	if (lance_session_run(&statement, (Datum[]){hash_of_key(key)}, NULL, 1) == 1)
+	snapshot = lance_lookup_snapshot();
+	ScanKeyInit(&hash, API_KEY_HASH, BTEqualStrategyNumber, F_BYTEAEQ, hash_of_key(key));
+	if (lance_lookup_begin(&lookup, LANCE_API_KEY_BY_HASH, snapshot, &hash, 1) &&
+		lance_lookup_null(&lookup, API_KEY_REVOKED_AT) &&
+		(lance_lookup_null(&lookup, API_KEY_EXPIRES_AT) || lance_lookup_int64(&lookup, API_KEY_EXPIRES_AT) > now))
 	{
-		out->key_id = lance_row_int64(0, 1);
-		out->role = (Oid)lance_row_int64(0, 2);
-		out->mark_due = lance_row_bool(0, 3);
+		bool isnull;
+
+		out->key_id = lance_lookup_int64(&lookup, API_KEY_ID);
+		out->role = DatumGetObjectId(lance_lookup_column(&lookup, API_KEY_ROLE, &isnull));
+		out->mark_due = lance_lookup_null(&lookup, API_KEY_LAST_USED_AT) ||
+						lance_lookup_int64(&lookup, API_KEY_LAST_USED_AT) < now - USE_MINUTES * USECS_PER_MINUTE;
 		found = SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(out->role));
 	}
-	lance_session_end(&session);
+	lance_lookup_end(&lookup);
+	lance_lookup_done(snapshot);
 	return found;
 }
 
@@ -70,10 +76,12 @@ void
 lance_api_key_mark_used(int64 key_id)
 {
 	static LanceStatement statement = {
-		.sql = "UPDATE lance.api_key SET last_used_at = clock_timestamp() WHERE key_id = ("
-			   " SELECT key_id FROM lance.api_key WHERE key_id = $1"
-			   " AND (last_used_at IS NULL OR last_used_at < clock_timestamp() - " USE_INTERVAL ")"
-			   " FOR NO KEY UPDATE SKIP LOCKED)",
+		.sql =
+			"UPDATE lance.api_key SET last_used_at = clock_timestamp() WHERE key_id = ("
+			" SELECT key_id FROM lance.api_key WHERE key_id = $1"
+			" AND (last_used_at IS NULL OR last_used_at < clock_timestamp() - make_interval(mins => " CppAsString2(
+				USE_MINUTES) "))"
+							 " FOR NO KEY UPDATE SKIP LOCKED)",
 		.nargs = 1,
 		.types = {INT8OID}};
 	LanceSession session;

@@ -7,75 +7,160 @@
 #include "access/xact.h"
 #include "catalog/cleanup.h"
 #include "catalog/entry.h"
+#include "catalog/lookup.h"
 #include "catalog/session.h"
 #include "miscadmin.h"
 #include "pg/errcodes.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/memutils.h"
 
 static const char *const kind_names[] = {
 	[LANCE_ENTRY_NAMESPACE] = "namespace",
 	[LANCE_ENTRY_TABLE] = "table",
 };
 
-#define FIND_COLUMNS "SELECT entry_id, parent_id, properties FROM lance.catalog_entry "
+#define FIND_COLUMNS "SELECT entry_id, properties FROM lance.catalog_entry "
 #define FIND_CHILD FIND_COLUMNS "WHERE parent_id = $1 AND name = $2 AND kind = $3"
 #define FIND_ROOT FIND_COLUMNS "WHERE entry_id = 0"
 
-static LanceStatement find_child[] = {
-	[LANCE_LOCK_NONE] = {.sql = FIND_CHILD, .nargs = 3, .types = {INT8OID, TEXTOID, TEXTOID}},
+static LanceStatement lock_child[] = {
 	[LANCE_LOCK_SHARE] = {.sql = FIND_CHILD " FOR KEY SHARE", .nargs = 3, .types = {INT8OID, TEXTOID, TEXTOID}},
 	[LANCE_LOCK_UPDATE] = {.sql = FIND_CHILD " FOR UPDATE", .nargs = 3, .types = {INT8OID, TEXTOID, TEXTOID}},
 };
 
-static LanceStatement find_root[] = {
-	[LANCE_LOCK_NONE] = {.sql = FIND_ROOT, .nargs = 0},
+static LanceStatement lock_root[] = {
 	[LANCE_LOCK_SHARE] = {.sql = FIND_ROOT " FOR KEY SHARE", .nargs = 0},
 	[LANCE_LOCK_UPDATE] = {.sql = FIND_ROOT " FOR UPDATE", .nargs = 0},
 };
 
-static LanceEntry *
-entry_of_row(const LanceSession *session)
+/* Look for the row of a number; call lance_lookup_end in either case. */
+static bool
+look_up_number(LanceLookup *lookup, Snapshot snapshot, int64 entry_id)
 {
-	LanceEntry *entry = MemoryContextAllocZero(session->caller, sizeof(*entry));
+	ScanKeyData key;
 
-	entry->entry_id = lance_row_int64(0, 1);
-	entry->parent_id = lance_row_null(0, 2) ? -1 : lance_row_int64(0, 2);
-	lance_row_properties(session, 0, 3, &entry->properties);
+	ScanKeyInit(&key, ENTRY_ID, BTEqualStrategyNumber, F_INT8EQ, Int64GetDatum(entry_id));
+	return lance_lookup_begin(lookup, LANCE_ENTRY_BY_ID, snapshot, &key, 1);
+}
+
+/* Look for the row of a name and kind in a namespace; call lance_lookup_end in either case. */
+static bool
+look_up_child(LanceLookup *lookup, Snapshot snapshot, int64 parent_id, const char *name, LanceEntryKind kind)
+{
+	ScanKeyData keys[2];
+
+	ScanKeyInit(&keys[0], ENTRY_PARENT_ID, BTEqualStrategyNumber, F_INT8EQ, Int64GetDatum(parent_id));
+	ScanKeyInit(&keys[1], ENTRY_NAME, BTEqualStrategyNumber, F_TEXTEQ, CStringGetTextDatum(name));
+	return lance_lookup_begin(lookup, LANCE_ENTRY_BY_NAME, snapshot, keys, 2) &&
+		   lance_lookup_text_is(lookup, ENTRY_KIND, kind_names[kind]);
+}
+
+static LanceEntry *
+entry_of_row(const LanceLookup *lookup)
+{
+	LanceEntry *entry = palloc0(sizeof(*entry));
+
+	entry->entry_id = lance_lookup_int64(lookup, ENTRY_ID);
+	entry->parent_id =
+		lance_lookup_null(lookup, ENTRY_PARENT_ID) ? -1 : lance_lookup_int64(lookup, ENTRY_PARENT_ID);
+	entry->name = lance_lookup_text(lookup, ENTRY_NAME);
+	lance_lookup_properties(lookup, ENTRY_PROPERTIES, &entry->properties);
 	return entry;
 }
 
-/* Run one step of the way down; false when the name is not there. */
-static bool
-step(int64 parent_id, const char *name, LanceEntryKind kind, LanceRowLock lock)
+/* Walk down n names from the root; the number of the namespace there, or -1. */
+static int64
+walk_down(Snapshot snapshot, int n, char *const *names)
 {
-	Datum values[] = {Int64GetDatum(parent_id), CStringGetTextDatum(name), CStringGetTextDatum(kind_names[kind])};
+	int64 entry_id = LANCE_ROOT_ENTRY;
 
-	return lance_session_run(&find_child[lock], values, NULL, 1) == 1;
+	for (int i = 0; i < n && entry_id >= 0; i++)
+	{
+		LanceLookup lookup;
+
+		entry_id = look_up_child(&lookup, snapshot, entry_id, names[i], LANCE_ENTRY_NAMESPACE)
+					   ? lance_lookup_int64(&lookup, ENTRY_ID)
+					   : -1;
+		lance_lookup_end(&lookup);
+	}
+	return entry_id;
+}
+
+LanceEntry *
+lance_entry_look_up(Snapshot snapshot, const LanceId *id, LanceEntryKind kind)
+{
+	LanceLookup lookup;
+	LanceEntry *entry = NULL;
+	int64 parent_id = walk_down(snapshot, Max(id->nparts - 1, 0), id->parts);
+	bool found;
+
+	if (parent_id < 0 || (id->nparts == 0 && kind != LANCE_ENTRY_NAMESPACE))
+		return NULL;
+	found = id->nparts == 0 ? look_up_number(&lookup, snapshot, LANCE_ROOT_ENTRY)
+							: look_up_child(&lookup, snapshot, parent_id, id->parts[id->nparts - 1], kind);
+	if (found)
+		entry = entry_of_row(&lookup);
+	lance_lookup_end(&lookup);
+	return entry;
+}
+
+LanceEntry *
+lance_entry_of_number(Snapshot snapshot, int64 entry_id)
+{
+	LanceLookup lookup;
+	LanceEntry *entry = NULL;
+
+	if (look_up_number(&lookup, snapshot, entry_id))
+		entry = entry_of_row(&lookup);
+	lance_lookup_end(&lookup);
+	return entry;
+}
+
+/* Lock a name's row in a namespace, or with parent_id -1 the root's. NULL when it is not there. */
+static LanceEntry *
+lock_entry(int64 parent_id, const char *name, LanceEntryKind kind, LanceRowLock lock)
+{
+	LanceSession session;
+	LanceEntry *entry = NULL;
+	uint64 n;
+
+	lance_session_begin(&session);
+	if (parent_id < 0)
+		n = lance_session_run(&lock_root[lock], NULL, NULL, 1);
+	else
+		n = lance_session_run(
+			&lock_child[lock],
+			(Datum[]){Int64GetDatum(parent_id), CStringGetTextDatum(name), CStringGetTextDatum(kind_names[kind])},
+			NULL, 1);
+	if (n == 1)
+	{
+		entry = MemoryContextAllocZero(session.caller, sizeof(*entry));
+		entry->entry_id = lance_row_int64(0, 1);
+		entry->parent_id = parent_id;
+		entry->name = MemoryContextStrdup(session.caller, name != NULL ? name : "");
+		lance_row_properties(&session, 0, 2, &entry->properties);
+	}
+	lance_session_end(&session);
+	return entry;
 }
 
 LanceEntry *
 lance_entry_find(const LanceId *id, LanceEntryKind kind, LanceRowLock lock)
 {
-	LanceSession session;
+	Snapshot snapshot;
 	LanceEntry *entry = NULL;
-	int64 parent_id = LANCE_ROOT_ENTRY;
-	bool found = true;
+	int64 parent_id = -1;
 
-	lance_session_begin(&session);
-	if (id->nparts == 0)
-		found = kind == LANCE_ENTRY_NAMESPACE && lance_session_run(&find_root[lock], NULL, NULL, 1) == 1;
-	for (int i = 0; found && i < id->nparts; i++)
-	{
-		bool last = i == id->nparts - 1;
-
-		found = step(parent_id, id->parts[i], last ? kind : LANCE_ENTRY_NAMESPACE, last ? lock : LANCE_LOCK_NONE);
-		if (found && !last)
-			parent_id = lance_row_int64(0, 1);
-	}
-	if (found)
-		entry = entry_of_row(&session);
-	lance_session_end(&session);
-	return entry;
+	if (id->nparts == 0 && lock != LANCE_LOCK_NONE)
+		return kind == LANCE_ENTRY_NAMESPACE ? lock_entry(-1, NULL, kind, lock) : NULL;
+	snapshot = lance_lookup_snapshot();
+	if (lock == LANCE_LOCK_NONE)
+		entry = lance_entry_look_up(snapshot, id, kind);
+	else
+		parent_id = walk_down(snapshot, id->nparts - 1, id->parts);
+	lance_lookup_done(snapshot);
+	return parent_id >= 0 ? lock_entry(parent_id, id->parts[id->nparts - 1], kind, lock) : entry;
 }
 
 /* ---- changes */
@@ -255,41 +340,47 @@ lance_entry_remove_below(int64 entry_id, bool with_self)
 void
 lance_entry_list(int64 parent_id, LanceEntryKind kind, const char *after, int64 limit, LanceNameList *out)
 {
-	static LanceStatement statement = {.sql = "SELECT name FROM lance.catalog_entry WHERE parent_id = $1 AND kind "
-											  "= $2 AND name > $3 ORDER BY name LIMIT $4",
-									   .nargs = 4,
-									   .types = {INT8OID, TEXTOID, TEXTOID, INT8OID}};
-	Datum values[] = {Int64GetDatum(parent_id), CStringGetTextDatum(kind_names[kind]),
-					  CStringGetTextDatum(after != NULL ? after : ""), Int64GetDatum(limit)};
-	LanceSession session;
+	Snapshot snapshot = lance_lookup_snapshot();
+	LanceLookup lookup;
+	ScanKeyData keys[2];
+	int capacity = 64;
 
-	lance_session_begin(&session);
-	out->count = (int)lance_session_run(&statement, values, limit < 0 ? "   n" : NULL, 0);
-	out->names = MemoryContextAlloc(session.caller, (out->count + 1) * sizeof(char *));
-	for (int i = 0; i < out->count; i++)
-		out->names[i] = lance_row_text(&session, i, 1);
-	lance_session_end(&session);
+	out->count = 0;
+	out->names = palloc(capacity * sizeof(char *));
+	ScanKeyInit(&keys[0], ENTRY_PARENT_ID, BTEqualStrategyNumber, F_INT8EQ, Int64GetDatum(parent_id));
+	ScanKeyInit(&keys[1], ENTRY_NAME, BTGreaterStrategyNumber, F_TEXT_GT,
+				CStringGetTextDatum(after != NULL ? after : ""));
+	lance_lookup_ordered(&lookup, LANCE_ENTRY_BY_NAME, snapshot, keys, 2);
+	while ((limit < 0 || out->count < limit) && lance_lookup_next(&lookup))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!lance_lookup_text_is(&lookup, ENTRY_KIND, kind_names[kind]))
+			continue;
+		if (out->count == capacity)
+			out->names = repalloc_huge(out->names, (Size)(capacity *= 2) * sizeof(char *));
+		out->names[out->count++] = lance_lookup_text(&lookup, ENTRY_NAME);
+	}
+	lance_lookup_end(&lookup);
+	lance_lookup_done(snapshot);
 }
 
 char *
 lance_entry_inherited_property(int64 namespace_id, const char *key)
 {
-	static LanceStatement statement = {
-		.sql = "WITH RECURSIVE up (parent_id, depth, value) AS ("
-			   " SELECT e.parent_id, 0, e.properties ->> $2 FROM lance.catalog_entry e WHERE e.entry_id = $1"
-			   " UNION ALL"
-			   " SELECT e.parent_id, u.depth + 1, e.properties ->> $2"
-			   " FROM up u JOIN lance.catalog_entry e ON e.entry_id = u.parent_id WHERE u.value IS NULL)"
-			   " SELECT value FROM up WHERE value IS NOT NULL ORDER BY depth LIMIT 1",
-		.nargs = 2,
-		.types = {INT8OID, TEXTOID}};
-	LanceSession session;
+	Snapshot snapshot = lance_lookup_snapshot();
 	char *value = NULL;
 
-	lance_session_begin(&session);
-	if (lance_session_run(&statement, (Datum[]){Int64GetDatum(namespace_id), CStringGetTextDatum(key)}, NULL, 1) ==
-		1)
-		value = lance_row_text(&session, 0, 1);
-	lance_session_end(&session);
+	while (value == NULL && namespace_id >= 0)
+	{
+		LanceEntry *entry = lance_entry_of_number(snapshot, namespace_id);
+
+		for (int i = 0; entry != NULL && i < entry->properties.count && value == NULL; i++)
+		{
+			if (strcmp(entry->properties.items[i].key, key) == 0)
+				value = entry->properties.items[i].value;
+		}
+		namespace_id = entry != NULL ? entry->parent_id : -1;
+	}
+	lance_lookup_done(snapshot);
 	return value;
 }

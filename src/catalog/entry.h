@@ -9,6 +9,7 @@
 #define LANCE_CATALOG_ENTRY_H
 
 #include "catalog/table.h"
+#include "utils/snapshot.h"
 
 #define LANCE_ROOT_ENTRY INT64CONST(0)
 
@@ -22,11 +23,16 @@ typedef struct LanceEntry
 {
 	int64 entry_id;
 	int64 parent_id; /* -1: this is the root */
+	char *name;
 	LanceProperties properties;
 } LanceEntry;
 
 /* The entry of that id and kind; NULL when there is none. The last row only is locked. */
 extern LanceEntry *lance_entry_find(const LanceId *id, LanceEntryKind kind, LanceRowLock lock);
+
+/* The same without a lock, as a snapshot shows it (catalog/lookup.h); the entry of that number. */
+extern LanceEntry *lance_entry_look_up(Snapshot snapshot, const LanceId *id, LanceEntryKind kind);
+extern LanceEntry *lance_entry_of_number(Snapshot snapshot, int64 entry_id);
 
 /*
  * Add a name to a namespace whose row the caller holds. Returns the new id, or -1 when the name is taken; *taken_by

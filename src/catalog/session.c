@@ -4,46 +4,32 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
-#include "access/table.h"
 #include "access/xact.h"
 #include "access/xlog.h"
-#include "catalog/indexing.h"
-#include "catalog/pg_extension.h"
+#include "catalog/namespace.h"
 #include "catalog/session.h"
 #include "miscadmin.h"
+#include "optimizer/cost.h"
 #include "pg/errcodes.h"
+#include "pg/installed.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
-#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
-/* The owner of the installed extension, read anew each time: it may be dropped and created by someone else. */
 static Oid
 extension_owner(void)
 {
-	Relation relation = table_open(ExtensionRelationId, AccessShareLock);
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple tuple;
-	Oid owner = InvalidOid;
+	const LanceInstalled *installed = lance_installed();
 
-	ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber, F_NAMEEQ, CStringGetDatum("lance_catalog"));
-	scan = systable_beginscan(relation, ExtensionNameIndexId, true, NULL, 1, &key);
-	tuple = systable_getnext(scan);
-	if (HeapTupleIsValid(tuple))
-		owner = ((Form_pg_extension)GETSTRUCT(tuple))->extowner;
-	systable_endscan(scan);
-	table_close(relation, AccessShareLock);
-	if (!OidIsValid(owner))
+	if (installed == NULL)
 		ereport(ERROR, (lance_errcode(LANCE_SERVICE_UNAVAILABLE),
 						errmsg("extension \"lance_catalog\" is not installed in this database"),
 						errhint("Install it with CREATE EXTENSION lance_catalog.")));
-	return owner;
+	return installed->owner;
 }
+
+static OverrideSearchPath system_path = {.addCatalog = true};
 
 void
 lance_session_begin(LanceSession *session)
@@ -54,10 +40,8 @@ lance_session_begin(LanceSession *session)
 	GetUserIdAndSecContext(&session->user, &session->security_context);
 	SetUserIdAndSecContext(owner, session->security_context | SECURITY_LOCAL_USERID_CHANGE);
 
-	/* Unqualified operators and functions must not be the caller's. */
-	session->guc_level = NewGUCNestLevel();
-	(void)set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true,
-							0, false);
+	/* Unqualified operators and functions must not be the caller's. This is cheaper than the setting search_path. */
+	PushOverrideSearchPath(&system_path);
 	if (SPI_connect() != SPI_OK_CONNECT)
 		ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not connect to SPI")));
 }
@@ -66,7 +50,7 @@ void
 lance_session_end(LanceSession *session)
 {
 	SPI_finish();
-	AtEOXact_GUC(false, session->guc_level);
+	PopOverrideSearchPath();
 	SetUserIdAndSecContext(session->user, session->security_context);
 	MemoryContextSwitchTo(session->caller);
 }
@@ -85,29 +69,45 @@ prepare(LanceStatement *statement)
 	statement->plan = plan;
 }
 
-uint64
-lance_session_run(LanceStatement *statement, Datum *values, const char *nulls, long limit)
+/*
+ * A plan is kept until the tables are analysed. One that was made while they were nearly empty would read them from
+ * end to end for all that is added until then, as will the plans of foreign keys that are made meanwhile.
+ */
+static void
+run(LanceStatement *statement, Datum *values, const char *nulls, Snapshot snapshot, long limit)
 {
+	bool seqscan = enable_seqscan;
 	int rc;
 
 	prepare(statement);
-	rc = SPI_execute_plan(statement->plan, values, nulls, false, limit);
+	PG_TRY();
+	{
+		enable_seqscan = false;
+		rc = snapshot == InvalidSnapshot ? SPI_execute_plan(statement->plan, values, nulls, false, limit)
+										 : SPI_execute_snapshot(statement->plan, values, nulls, snapshot,
+																InvalidSnapshot, true, false, limit);
+	}
+	PG_FINALLY();
+	{
+		enable_seqscan = seqscan;
+	}
+	PG_END_TRY();
 	if (rc < 0)
 		ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR),
 						errmsg("could not run a statement of the catalog: %s", SPI_result_code_string(rc))));
+}
+
+uint64
+lance_session_run(LanceStatement *statement, Datum *values, const char *nulls, long limit)
+{
+	run(statement, values, nulls, InvalidSnapshot, limit);
 	return SPI_processed;
 }
 
 uint64
 lance_session_run_latest(LanceStatement *statement, Datum *values, const char *nulls)
 {
-	int rc;
-
-	prepare(statement);
-	rc = SPI_execute_snapshot(statement->plan, values, nulls, GetLatestSnapshot(), InvalidSnapshot, true, false, 0);
-	if (rc < 0)
-		ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR),
-						errmsg("could not run a statement of the catalog: %s", SPI_result_code_string(rc))));
+	run(statement, values, nulls, GetLatestSnapshot(), 0);
 	return SPI_processed;
 }
 

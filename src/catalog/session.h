@@ -37,7 +37,6 @@ typedef struct LanceSession
 	MemoryContext caller; /* results go here */
 	Oid user;
 	int security_context;
-	int guc_level;
 } LanceSession;
 
 /* Throws LANCE_SERVICE_UNAVAILABLE when the extension is not installed in this database. */

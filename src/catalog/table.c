@@ -5,12 +5,14 @@
 #include "postgres.h"
 
 #include "catalog/entry.h"
+#include "catalog/lookup.h"
 #include "catalog/session.h"
 #include "catalog/table.h"
 #include "catalog/table_entry.h"
 #include "miscadmin.h"
 #include "pg/errcodes.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/memutils.h"
 
 #define ROW_COLUMNS \
@@ -31,31 +33,54 @@ row_of_tuple(const LanceSession *session, uint64 row)
 	return table;
 }
 
+/* The table of a name; NULL when it is gone. */
+static LanceTableRow *
+table_of_entry(Snapshot snapshot, const LanceEntry *entry)
+{
+	LanceTableRow *table = NULL;
+	LanceLookup lookup;
+	ScanKeyData key;
+
+	if (entry == NULL)
+		return NULL;
+	ScanKeyInit(&key, TABLE_ID, BTEqualStrategyNumber, F_INT8EQ, Int64GetDatum(entry->entry_id));
+	if (lance_lookup_begin(&lookup, LANCE_TABLE_BY_ID, snapshot, &key, 1))
+	{
+		table = palloc0(sizeof(*table));
+		table->table_id = entry->entry_id;
+		table->namespace_id = entry->parent_id;
+		table->name = entry->name;
+		table->location = lance_lookup_text(&lookup, TABLE_LOCATION);
+		table->server_name = lance_lookup_text(&lookup, TABLE_SERVER_NAME);
+		table->managed = lance_lookup_bool(&lookup, TABLE_MANAGED);
+		table->properties = entry->properties;
+	}
+	lance_lookup_end(&lookup);
+	return table;
+}
+
 LanceTableRow *
 lance_table_get(int64 table_id)
 {
-	static LanceStatement statement = {
-		.sql =
-			"SELECT " ROW_COLUMNS
-			"FROM lance.table_entry t JOIN lance.catalog_entry e ON e.entry_id = t.table_id WHERE t.table_id = $1",
-		.nargs = 1,
-		.types = {INT8OID}};
-	LanceTableRow *table = NULL;
-	LanceSession session;
+	Snapshot snapshot = lance_lookup_snapshot();
+	LanceTableRow *table = table_of_entry(snapshot, lance_entry_of_number(snapshot, table_id));
 
-	lance_session_begin(&session);
-	if (lance_session_run(&statement, (Datum[]){Int64GetDatum(table_id)}, NULL, 1) == 1)
-		table = row_of_tuple(&session, 0);
-	lance_session_end(&session);
+	lance_lookup_done(snapshot);
 	return table;
 }
 
 LanceTableRow *
 lance_catalog_find_table(const LanceId *id, LanceRowLock lock)
 {
-	LanceEntry *entry = lance_entry_find(id, LANCE_ENTRY_TABLE, lock);
+	LanceEntry *entry = lock != LANCE_LOCK_NONE ? lance_entry_find(id, LANCE_ENTRY_TABLE, lock) : NULL;
+	Snapshot snapshot = lance_lookup_snapshot();
+	LanceTableRow *table;
 
-	return entry != NULL ? lance_table_get(entry->entry_id) : NULL;
+	if (lock == LANCE_LOCK_NONE)
+		entry = lance_entry_look_up(snapshot, id, LANCE_ENTRY_TABLE);
+	table = table_of_entry(snapshot, entry);
+	lance_lookup_done(snapshot);
+	return table;
 }
 
 int
@@ -99,25 +124,23 @@ typedef struct Child
 static int
 read_children(int64 namespace_id, const char *from, int64 limit, Child **children)
 {
-	static LanceStatement statement = {.sql = "SELECT entry_id, name, kind = 'table' FROM lance.catalog_entry "
-											  "WHERE parent_id = $1 AND name >= $2 ORDER BY name LIMIT $3",
-									   .nargs = 3,
-									   .types = {INT8OID, TEXTOID, INT8OID}};
-	LanceSession session;
-	int n;
+	Snapshot snapshot = lance_lookup_snapshot();
+	LanceLookup lookup;
+	ScanKeyData keys[2];
+	int n = 0;
 
-	lance_session_begin(&session);
-	n = (int)lance_session_run(
-		&statement, (Datum[]){Int64GetDatum(namespace_id), CStringGetTextDatum(from), Int64GetDatum(limit)}, NULL,
-		0);
-	*children = MemoryContextAlloc(session.caller, (n + 1) * sizeof(Child));
-	for (int i = 0; i < n; i++)
+	*children = palloc(limit * sizeof(Child));
+	ScanKeyInit(&keys[0], ENTRY_PARENT_ID, BTEqualStrategyNumber, F_INT8EQ, Int64GetDatum(namespace_id));
+	ScanKeyInit(&keys[1], ENTRY_NAME, BTGreaterEqualStrategyNumber, F_TEXT_GE, CStringGetTextDatum(from));
+	lance_lookup_ordered(&lookup, LANCE_ENTRY_BY_NAME, snapshot, keys, 2);
+	while (n < limit && lance_lookup_next(&lookup))
 	{
-		(*children)[i].entry_id = lance_row_int64(i, 1);
-		(*children)[i].name = lance_row_text(&session, i, 2);
-		(*children)[i].is_table = lance_row_bool(i, 3);
+		(*children)[n].entry_id = lance_lookup_int64(&lookup, ENTRY_ID);
+		(*children)[n].name = lance_lookup_text(&lookup, ENTRY_NAME);
+		(*children)[n++].is_table = lance_lookup_text_is(&lookup, ENTRY_KIND, "table");
 	}
-	lance_session_end(&session);
+	lance_lookup_end(&lookup);
+	lance_lookup_done(snapshot);
 	return n;
 }
 

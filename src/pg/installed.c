@@ -7,6 +7,7 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "access/xact.h"
 #include "catalog/indexing.h"
 #include "catalog/pg_extension.h"
 #include "commands/extension.h"
@@ -18,48 +19,69 @@
 
 #define EXTENSION_NAME "lance_catalog"
 
-/* The version on record, NULL when the extension is not there. */
-static char *
-installed_version(void)
+/* What pg_extension said in this transaction and at this command of it: the server has no cache of that catalog. */
+static struct
+{
+	LocalTransactionId transaction;
+	CommandId command;
+	LanceInstalled extension;
+} known = {.transaction = InvalidLocalTransactionId};
+
+static void
+look(LanceInstalled *out)
 {
 	Relation relation = table_open(ExtensionRelationId, AccessShareLock);
 	ScanKeyData key;
 	SysScanDesc scan;
 	HeapTuple tuple;
-	char *version = NULL;
 
+	memset(out, 0, sizeof(*out));
 	ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber, F_NAMEEQ, CStringGetDatum(EXTENSION_NAME));
 	scan = systable_beginscan(relation, ExtensionNameIndexId, true, NULL, 1, &key);
 	tuple = systable_getnext(scan);
 	if (HeapTupleIsValid(tuple))
 	{
 		bool isnull;
-		Datum datum = heap_getattr(tuple, Anum_pg_extension_extversion, RelationGetDescr(relation), &isnull);
+		Datum version = heap_getattr(tuple, Anum_pg_extension_extversion, RelationGetDescr(relation), &isnull);
 
+		out->extension = ((Form_pg_extension)GETSTRUCT(tuple))->oid;
+		out->owner = ((Form_pg_extension)GETSTRUCT(tuple))->extowner;
 		if (!isnull)
-			version = TextDatumGetCString(datum);
+			text_to_cstring_buffer(DatumGetTextPP(version), out->version, sizeof(out->version));
 	}
 	systable_endscan(scan);
 	table_close(relation, AccessShareLock);
-	return version;
+}
+
+const LanceInstalled *
+lance_installed(void)
+{
+	CommandId command = GetCurrentCommandId(false);
+
+	if (known.transaction != MyProc->lxid || known.command != command)
+	{
+		known.transaction = InvalidLocalTransactionId;
+		look(&known.extension);
+		known.transaction = MyProc->lxid;
+		known.command = command;
+	}
+	return OidIsValid(known.extension.extension) ? &known.extension : NULL;
 }
 
 void
 lance_check_installed(void)
 {
-	static LocalTransactionId checked_in = InvalidLocalTransactionId;
-	char *version;
+	const LanceInstalled *installed;
 
 	/* An upgrade script runs between the versions. */
-	if (creating_extension || checked_in == MyProc->lxid)
+	if (creating_extension)
 		return;
-	version = installed_version();
-	if (version != NULL && strcmp(version, LANCE_CATALOG_VERSION) != 0)
+	installed = lance_installed();
+	if (installed != NULL && strcmp(installed->version, LANCE_CATALOG_VERSION) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("extension \"%s\" is installed in version %s, its library is version %s", EXTENSION_NAME,
-						version, LANCE_CATALOG_VERSION),
+						installed->version, LANCE_CATALOG_VERSION),
 				 errhint("Run ALTER EXTENSION %s UPDATE; if the library is the older one, restart the server.",
 						 EXTENSION_NAME)));
-	checked_in = MyProc->lxid;
 }

@@ -5,6 +5,16 @@
 #ifndef LANCE_PG_INSTALLED_H
 #define LANCE_PG_INSTALLED_H
 
+typedef struct LanceInstalled
+{
+	Oid extension;
+	Oid owner;
+	char version[64];
+} LanceInstalled;
+
+/* The extension as it is installed, looked up once for each command of a transaction; NULL when it is not there. */
+extern const LanceInstalled *lance_installed(void);
+
 /*
  * Call first in each SQL function: after an upgrade of the library alone its arguments may not be those that the
  * library expects. Throws 55000 with a hint when the versions differ; costs a look at the catalog once a transaction.
