@@ -143,3 +143,11 @@ SELECT token, array_agg(id) FROM unnest('{a,a$b,a$b$c,a$b$c$x,a$b$d,a$y,b,zz}'::
 SELECT count(lance_drop_namespace(name, behavior => 'Cascade')) FROM lance_list_namespaces();
 SELECT count(*) FROM lance_list_tables() l, lance_drop_table(l.name);
 SELECT failed FROM lance_run_cleanup();
+-- A transaction that fills the catalog: no plan made while its tables were small reads them from end to end later.
+\c
+BEGIN;
+SELECT lance_create_namespace('many');
+SELECT count(lance_declare_table('many$t' || i)), count(lance_describe_table('many$t' || i)) FROM generate_series(1, 500) i;
+SELECT lance_drop_namespace('many', behavior => 'Cascade');
+SELECT sum(seq_scan) FROM pg_stat_xact_all_tables WHERE schemaname = 'lance';
+ROLLBACK;

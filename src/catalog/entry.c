@@ -317,11 +317,11 @@ lance_entry_remove_below(int64 entry_id, bool with_self)
 								   "FROM lance.table_entry t WHERE t.table_id IN (SELECT b.entry_id FROM below b)",
 								   .nargs = 2,
 								   .types = {INT8OID, TEXTOID}};
-	static LanceStatement remove = {.sql = BELOW
-									"DELETE FROM lance.catalog_entry "
-									"WHERE entry_id IN (SELECT b.entry_id FROM below b) OR (entry_id = $1 AND $2)",
-									.nargs = 2,
-									.types = {INT8OID, BOOLOID}};
+	static LanceStatement remove = {
+		.sql = BELOW "DELETE FROM lance.catalog_entry "
+					 "WHERE entry_id IN (SELECT b.entry_id FROM below b UNION ALL SELECT $1 WHERE $2)",
+		.nargs = 2,
+		.types = {INT8OID, BOOLOID}};
 	Datum role = CStringGetTextDatum(GetUserNameFromId(GetUserId(), false));
 	LanceSession session;
 	bool files;
