@@ -4,26 +4,23 @@
  */
 #include "postgres.h"
 
-#include "commands/extension.h"
 #include "miscadmin.h"
 #include "ops/api_key.h"
 #include "pg/brief.h"
 #include "pg/guc.h"
+#include "pg/installed.h"
 #include "pg/privilege.h"
 #include "rest/auth.h"
 #include "utils/acl.h"
 
 #define EXTENSION_NAME "lance_catalog"
 
-Oid
-lance_rest_extension(void)
+void
+lance_rest_check_extension(void)
 {
-	Oid extension = get_extension_oid(EXTENSION_NAME, true);
-
-	if (!OidIsValid(extension))
+	if (lance_installed() == NULL)
 		ereport(ERROR, (lance_errcode(LANCE_SERVICE_UNAVAILABLE),
 						errmsg("extension \"%s\" is not installed in the served database", EXTENSION_NAME)));
-	return extension;
 }
 
 Oid

@@ -7,8 +7,8 @@
 
 #include "rest/request.h"
 
-/* The extension as installed in this database; throws ServiceUnavailable when it is not. Needs a transaction. */
-extern Oid lance_rest_extension(void);
+/* Throws ServiceUnavailable unless the extension is installed in this database. Needs a transaction. */
+extern void lance_rest_check_extension(void);
 
 /*
  * The role that the request's key stands for, or lance_catalog.rest_anonymous_role when it carries none. Throws

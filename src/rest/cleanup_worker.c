@@ -11,9 +11,9 @@
 
 #include "access/xact.h"
 #include "access/xlog.h"
-#include "commands/extension.h"
 #include "miscadmin.h"
 #include "ops/cleanup.h"
+#include "pg/installed.h"
 #include "pg/wake.h"
 #include "pgstat.h"
 #include "rest/main.h"
@@ -41,7 +41,7 @@ clean_some(long *retry_after_ms)
 	SetCurrentStatementStartTimestamp();
 	StartTransactionCommand();
 	PushActiveSnapshot(GetTransactionSnapshot());
-	if (OidIsValid(get_extension_oid("lance_catalog", true)))
+	if (lance_installed() != NULL)
 	{
 		pgstat_report_activity(STATE_RUNNING, "cleanup");
 		lance_cleanup_run(ITEMS_AT_ONCE, false, &result);

@@ -38,7 +38,7 @@ typedef void (*Step)(LanceRestRequest *request, LanceRestReply *reply);
 static void
 authenticate_step(LanceRestRequest *request, LanceRestReply *reply)
 {
-	(void)lance_rest_extension();
+	lance_rest_check_extension();
 	(void)lance_rest_authenticate(request);
 }
 
@@ -52,7 +52,7 @@ operation_step(LanceRestRequest *request, LanceRestReply *reply)
 	void *input;
 	void *output = NULL;
 
-	(void)lance_rest_extension();
+	lance_rest_check_extension();
 	role = lance_rest_authenticate(request);
 	if (route->function == NULL)
 		ereport(ERROR,
