@@ -58,7 +58,7 @@ lance_announce_version(const LanceTableRow *table, const char *branch, int64 ver
 	{
 		ereport(
 			WARNING,
-			(errmsg("listeners are not told of version " INT64_FORMAT " of table \"%s\"", version, table->name),
+			(errmsg("listeners are not told of version " INT64_FORMAT " of table \"%s\"", version, table->shown),
 			 errdetail("The queue of notifications is nearly full."),
 			 errhint("Look for a session that listens but does not read: its transaction may be open for long.")));
 		return;

@@ -51,7 +51,7 @@ lance_commit_adopt(LanceHistory *history, LncNaming *naming)
 		return newest != NULL ? (uint64)newest->version : 0;
 	if (list.nfiles > PG_INT32_MAX)
 		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-						errmsg("table \"%s\" has too many versions", history->table->name)));
+						errmsg("table \"%s\" has too many versions", history->table->shown)));
 	rows = MemoryContextAllocHuge(CurrentMemoryContext, list.nfiles * sizeof(LanceVersionRow));
 	for (size_t i = 0; i < list.nfiles; i++)
 	{
@@ -101,7 +101,7 @@ recognise(LanceHistory *history, const LanceCommitRequest *request, LanceHistory
 	bool ours = false;
 
 	if (existing == NULL)
-		lance_publish_lost_race(history->table->name, request->version);
+		lance_publish_lost_race(history->table->shown, request->version);
 	if (read_staged(history->lib, history->store, request->staged_key, &body))
 	{
 		ours = lance_publish_same_bytes(history->lib, history->store, existing->manifest_key, body);
@@ -111,7 +111,7 @@ recognise(LanceHistory *history, const LanceCommitRequest *request, LanceHistory
 	else if (row != NULL && row->staged_key != NULL)
 		ours = strcmp(row->staged_key, request->staged_key) == 0;
 	if (!ours)
-		lance_publish_lost_race(history->table->name, request->version);
+		lance_publish_lost_race(history->table->shown, request->version);
 	*item = *existing;
 }
 
@@ -127,7 +127,7 @@ pending_again(LanceHistory *history, const LanceCommitRequest *request)
 		return NULL;
 	if (read_staged(history->lib, history->store, request->staged_key, &body) &&
 		(body.size != p->body.size || memcmp(body.data, p->body.data, body.size) != 0))
-		lance_publish_lost_race(history->table->name, request->version);
+		lance_publish_lost_race(history->table->shown, request->version);
 	return p;
 }
 
@@ -152,7 +152,7 @@ make_pending(LanceHistory *history, const LanceCommitRequest *request, LncNaming
 	MemoryContext old = MemoryContextSwitchTo(lifetime);
 
 	p->table_id = history->table->table_id;
-	p->table_name = pstrdup(history->table->name);
+	p->table_name = pstrdup(history->table->shown);
 	p->branch = pstrdup(history->branch);
 	p->version = request->version;
 	p->naming = naming;
@@ -209,7 +209,7 @@ lance_commit_version(LanceHistory *history, const LanceCommitRequest *request, L
 	if (latest > 0 && (uint64)request->version <= latest)
 	{
 		if (request->staged_key == NULL)
-			lance_publish_lost_race(history->table->name, request->version);
+			lance_publish_lost_race(history->table->shown, request->version);
 		recognise(history, request, item);
 		return;
 	}
@@ -218,7 +218,7 @@ lance_commit_version(LanceHistory *history, const LanceCommitRequest *request, L
 	if ((uint64)request->version != latest + 1 && !(latest == 0 && history->branch[0] != '\0'))
 		ereport(ERROR, (lance_errcode(LANCE_CONCURRENT_MODIFICATION),
 						errmsg("version " INT64_FORMAT " is not the next version of table \"%s\"", request->version,
-							   history->table->name),
+							   history->table->shown),
 						latest > 0 ? errdetail("The newest version is " UINT64_FORMAT ".", latest)
 								   : errdetail("It has no version yet, so that the first one is 1.")));
 	p = make_pending(history, request, naming);
@@ -229,7 +229,7 @@ lance_commit_version(LanceHistory *history, const LanceCommitRequest *request, L
 	row.staged_key = p->staged_key;
 	row.committed_at = p->recorded_at;
 	if (!lance_version_insert(history->table->table_id, history->branch, &row))
-		lance_publish_lost_race(history->table->name, request->version);
+		lance_publish_lost_race(history->table->shown, request->version);
 	if (p->staged_key != NULL)
 		lance_cleanup_queue_object(history->table, p->staged_key);
 	lance_publish_add(p);

@@ -67,7 +67,7 @@ damaged(const LanceHistory *history, const LanceVersionRow *row)
 		ERROR,
 		(lance_errcode(LANCE_INVALID_TABLE_STATE),
 		 errmsg("the manifest of version " INT64_FORMAT " of table \"%s\" is missing", row->version,
-				history->table->name),
+				history->table->shown),
 		 errdetail("The object \"%s/%s\" is recorded as the newest version, but is not in the store.",
 				   history->table->location, row->manifest_key),
 		 errhint("Restore the object, or delete the version with lance_delete_table_versions() to go on from an "
@@ -112,7 +112,7 @@ lance_history_list(LanceHistory *history, LanceHistoryItem **items)
 	lance_history_check_newest(history, newest, nfiles > 0 ? files[nfiles - 1].version : 0);
 	if (nfiles > PG_INT32_MAX)
 		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-						errmsg("table \"%s\" has too many versions", history->table->name)));
+						errmsg("table \"%s\" has too many versions", history->table->shown)));
 	*items = MemoryContextAllocHuge(CurrentMemoryContext, (nfiles + 1) * sizeof(LanceHistoryItem));
 	for (size_t i = 0; i < nfiles; i++)
 	{

@@ -73,7 +73,7 @@ lance_refs_names(const LanceRefs *refs, LncRefKind kind, char ***names)
 				lnc_ref_names(&refs->lib->ctx, refs->lib->arena, refs->store, kind, &nstored, &stored));
 	if (nstored + list_length(pending) > MaxAllocSize / sizeof(char *))
 		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-						errmsg("table \"%s\" has too many tags or branches", refs->table->name)));
+						errmsg("table \"%s\" has too many tags or branches", refs->table->shown)));
 	*names = palloc((nstored + list_length(pending) + 1) * sizeof(char *));
 	for (size_t i = 0; i < nstored; i++)
 	{
@@ -327,7 +327,7 @@ lance_refs_change(const LanceRefs *refs, LncRefKind kind, const char *name, cons
 
 	p->subid = GetCurrentSubTransactionId();
 	p->table_id = refs->table->table_id;
-	p->table_name = pstrdup(refs->table->name);
+	p->table_name = pstrdup(refs->table->shown);
 	p->kind = kind;
 	p->name = pstrdup(name);
 	if (earlier != NULL)

@@ -25,7 +25,7 @@ row_of_tuple(const LanceSession *session, uint64 row)
 
 	table->table_id = lance_row_int64(row, 1);
 	table->namespace_id = lance_row_int64(row, 2);
-	table->name = lance_row_text(session, row, 3);
+	table->name = table->shown = lance_row_text(session, row, 3);
 	table->location = lance_row_text(session, row, 4);
 	table->server_name = lance_row_text(session, row, 5);
 	table->managed = lance_row_bool(row, 6);
@@ -49,7 +49,7 @@ table_of_entry(Snapshot snapshot, const LanceEntry *entry)
 		table = palloc0(sizeof(*table));
 		table->table_id = entry->entry_id;
 		table->namespace_id = entry->parent_id;
-		table->name = entry->name;
+		table->name = table->shown = entry->name;
 		table->location = lance_lookup_text(&lookup, TABLE_LOCATION);
 		table->server_name = lance_lookup_text(&lookup, TABLE_SERVER_NAME);
 		table->managed = lance_lookup_bool(&lookup, TABLE_MANAGED);
@@ -57,6 +57,17 @@ table_of_entry(Snapshot snapshot, const LanceEntry *entry)
 	}
 	lance_lookup_end(&lookup);
 	return table;
+}
+
+static char *
+whole_id(const LanceId *id)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (int i = 0; i < id->nparts; i++)
+		appendStringInfo(&text, "%s%s", i > 0 ? "$" : "", id->parts[i]);
+	return text.data;
 }
 
 LanceTableRow *
@@ -80,6 +91,8 @@ lance_catalog_find_table(const LanceId *id, LanceRowLock lock)
 		entry = lance_entry_look_up(snapshot, id, LANCE_ENTRY_TABLE);
 	table = table_of_entry(snapshot, entry);
 	lance_lookup_done(snapshot);
+	if (table != NULL)
+		table->shown = whole_id(id);
 	return table;
 }
 

@@ -13,6 +13,7 @@ typedef struct LanceTableRow
 	int64 table_id;
 	int64 namespace_id;
 	char *name;
+	char *shown;       /* what messages call it: the whole id, or the name where it was found without one */
 	char *location;    /* absolute URI or path, exactly as declare answered it */
 	char *server_name; /* storage profile */
 	bool managed;      /* managed_versioning */

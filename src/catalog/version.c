@@ -125,14 +125,14 @@ version_missing(const LanceTableRow *table, const char *branch, int64 version, T
 	const char *where = branch[0] == '\0' ? "" : psprintf(" on branch \"%s\"", branch);
 
 	if (version > 0)
-		ereport(ERROR,
-				(lance_errcode(LANCE_VERSION_NOT_FOUND),
-				 errmsg("version " INT64_FORMAT " of table \"%s\" does not exist%s", version, table->name, where)));
+		ereport(ERROR, (lance_errcode(LANCE_VERSION_NOT_FOUND),
+						errmsg("version " INT64_FORMAT " of table \"%s\" does not exist%s", version, table->shown,
+							   where)));
 	if (as_of != 0)
 		ereport(ERROR, (lance_errcode(LANCE_VERSION_NOT_FOUND),
-						errmsg("table \"%s\" has no version of that time%s", table->name, where)));
+						errmsg("table \"%s\" has no version of that time%s", table->shown, where)));
 	ereport(ERROR,
-			(lance_errcode(LANCE_VERSION_NOT_FOUND), errmsg("table \"%s\" has no version%s", table->name, where),
+			(lance_errcode(LANCE_VERSION_NOT_FOUND), errmsg("table \"%s\" has no version%s", table->shown, where),
 			 errdetail("It is declared, but nothing was written to it yet.")));
 }
 
@@ -167,7 +167,7 @@ resolve_tag(const LanceTableRow *table, const char *tag, char **branch, int64 *v
 	refs.store = lance_profile_open_read(lib, lance_profile_get(table->server_name, GetUserId()), table->location);
 	if (!lance_refs_tag(&refs, tag, &found))
 		ereport(ERROR, (lance_errcode(LANCE_TAG_NOT_FOUND),
-						errmsg("tag \"%s\" of table \"%s\" does not exist", tag, table->name)));
+						errmsg("tag \"%s\" of table \"%s\" does not exist", tag, table->shown)));
 	*branch = pstrdup(found.branch != NULL ? found.branch : "");
 	*version = (int64)found.version;
 	lance_library_destroy(lib);

@@ -69,7 +69,7 @@ delete_versions(LanceHistory *history)
 				lnc_versions_list(ctx, history->lib->arena, history->store, history->folder, 0, &nfiles, &files));
 	if (nfiles > PG_INT32_MAX)
 		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-						errmsg("table \"%s\" has too many versions", history->table->name)));
+						errmsg("table \"%s\" has too many versions", history->table->shown)));
 	rows = MemoryContextAllocHuge(CurrentMemoryContext, (nfiles + 1) * sizeof(LanceVersionRow));
 	memset(rows, 0, (nfiles + 1) * sizeof(LanceVersionRow));
 	for (size_t i = 0; i < nfiles; i++)

@@ -113,7 +113,7 @@ choose(const LanceHistory *history, const LanceVersionRanges *ranges, int n, con
 		tag = tag_of(version, ntags, versions, tags);
 		if (tag != NULL)
 			ereport(NOTICE,
-					(errmsg("version " INT64_FORMAT " of table \"%s\" is kept", version, history->table->name),
+					(errmsg("version " INT64_FORMAT " of table \"%s\" is kept", version, history->table->shown),
 					 errdetail("Tag \"%s\" points to it.", tag)));
 		else
 			chosen[nchosen++] = version;

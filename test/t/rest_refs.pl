@@ -96,6 +96,25 @@ $rest->expect('describe at no tag', 404, 8, 'POST', "$id/describe", body => { ta
 $rest->expect('tag and version', 400, 13, 'POST', "$id/describe", body => { tag => 'a', version => 2 });
 $rest->expect('tag and branch', 400, 13, 'POST', "$id/describe", body => { tag => 'a', branch => 'b' });
 
+# describe at a number, with and without a look into it
+for my $query ('', '?load_detailed_metadata=true')
+{
+	$rest->expect("describe version 999$query", 404, 11, 'POST', "$id/describe$query", body => { version => 999 });
+	for my $bad (0, -1, 'x', '2', 2.5, 1e30, JSON::PP::true, [2])
+	{
+		$rest->expect("describe version $bad$query", 400, 13, 'POST', "$id/describe$query", body => { version => $bad });
+	}
+}
+$described = $rest->expect('describe version 2', 200, undef, 'POST', "$id/describe?load_detailed_metadata=true", body => { version => 2 });
+is($described->{version}, 2, 'is told of');
+$described = $rest->expect('details by the body', 200, undef, 'POST', "$id/describe", body => { load_detailed_metadata => JSON::PP::true });
+is($described->{version}, 3, 'of the newest version');
+$described = $rest->expect('no details', 200, undef, 'POST', "$id/describe?load_detailed_metadata=false", body => { load_detailed_metadata => JSON::PP::true });
+is_deeply([ grep { defined $described->{$_} } qw(version schema stats metadata is_only_declared table_uri) ], [], 'the query wins, and nothing is guessed');
+$described = $rest->expect('flags by the body', 200, undef, 'POST', "$id/describe",
+	body => { check_declared => JSON::PP::true, with_table_uri => JSON::PP::true });
+ok(defined $described->{table_uri} && defined $described->{is_only_declared} && !$described->{is_only_declared}, 'are heard');
+
 # a tagged version is kept
 is(ask('delete versions', 200, undef, 'POST', "$id/version/delete", body => { ranges => [{ start_version => 0, end_version => -1 }] })
 	->{deleted_count}, 1, 'one may go');
@@ -165,6 +184,38 @@ for my $what (['tags', { tag => 'race', version => 3 }, 9], ['branches', { name 
 	1 while wait() > 0;
 	is_deeply(\%answers, { '200 ' => 1, "409 $code" => 15 }, "16 create one of $route");
 }
+
+# ---- the newest manifest is lost: told by version and object, older ones stay readable, and nobody goes on without it
+my $lost = $rest->expect('another table', 200, undef, 'POST', '/v1/table/ns%24lost/declare')->{location};
+for my $version (1 .. 2)
+{
+	my $staged = "_versions/staged-$version";
+
+	make_path("$lost/_versions");
+	append_to_file("$lost/$staged", "manifest $version");
+	$rest->expect("version $version", 200, undef, 'POST', '/v1/table/ns%24lost/version/create',
+		body => { version => $version, manifest_path => substr($lost, 1) . "/$staged", manifest_size => 5, e_tag => 'wrong' });
+}
+my ($object) = glob "$lost/_versions/*613.manifest";
+unlink $object or die $!;
+append_to_file("$lost/_versions/staged-3", 'manifest 3');
+my $third = { version => 3, manifest_path => substr($lost, 1) . '/_versions/staged-3' };
+for my $case (['version/list', {}], ['version/describe', {}], ['version/create', $third],
+	['describe', { load_detailed_metadata => JSON::PP::true }])
+{
+	my ($route, $body) = @$case;
+	my $json = $rest->expect("newest manifest lost, $route", 409, 19, 'POST', "/v1/table/ns%24lost/$route", body => $body);
+
+	like("$json->{error} $json->{detail}", qr/version 2 of table "ns\$lost" .*\Q$object\E/, 'version and object are named');
+}
+is($rest->expect('an older version', 200, undef, 'POST', '/v1/table/ns%24lost/version/describe', body => { version => 1 })->{version}{version}, 1,
+	'is described');
+ok(!-e $object && !glob("$lost/_versions/*612.manifest"), 'nothing was written');
+$rest->expect('giving it up is a deletion of that version', 200, undef, 'POST', '/v1/table/ns%24lost/version/delete',
+	body => { ranges => [{ start_version => 2, end_version => 3 }] });
+append_to_file("$lost/_versions/staged-2b", 'manifest 2 again');
+$rest->expect('the chain goes on', 200, undef, 'POST', '/v1/table/ns%24lost/version/create',
+	body => { version => 2, manifest_path => substr($lost, 1) . '/_versions/staged-2b' });
 
 # ---- read on a role of its own
 $node->safe_psql('postgres', "CREATE ROLE reader; SELECT lance_grant_access('reader', 'read')");
