@@ -41,6 +41,7 @@ REGRESS += namespaces
 REGRESS += tables
 REGRESS += servers
 REGRESS += versions
+REGRESS += history
 REGRESS += transactions
 REGRESS += refs
 REGRESS += batch

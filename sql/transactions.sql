@@ -94,9 +94,10 @@ SELECT t.intend('first', 4, 'crashed'), t.write('first', t.v2(4), 'crashed'), t.
 SELECT t.versions('first');
 SELECT t.create_version('first', 6, 'f6');
 SELECT t.versions('first');
--- An intent that its transaction could not remove does no harm.
+-- An intent that its transaction could not remove does no harm. A process that has not committed to the table takes it away.
 SELECT t.intend('first', 6, 'f6');
 SELECT t.versions('first');
+\c -
 SELECT t.create_version('first', 7, 'f7');
 SELECT t.versions('first'), t.folder('first');
 -- Names that only look like intents.

@@ -113,6 +113,7 @@ CREATE TABLE lance.cleanup_item (
 );
 CREATE INDEX ON lance.cleanup_item (due_at);
 CREATE INDEX ON lance.cleanup_item (location) WHERE kind = 'location';
+CREATE INDEX ON lance.cleanup_item (table_id, branch) WHERE kind = 'branch';
 COMMENT ON TABLE lance.cleanup_item IS 'files to remove, written in the transaction that orphaned them';
 COMMENT ON COLUMN lance.cleanup_item.kind IS 'location: all below it; object: one file; versions: manifests of deleted versions; branch: files of a deleted branch';
 COMMENT ON COLUMN lance.cleanup_item.role_name IS 'whose user mapping reaches the store';

@@ -171,16 +171,18 @@ remove_versions(const CleanupItem *item, LanceLibrary *lib, LncStore *store)
 {
 	LanceVersionRow *rows;
 	int n = lance_version_rows(item->table_id, item->branch, &rows);
-	int64 *gone = palloc((n + 1) * sizeof(int64));
+	int64 *gone = palloc_extended((n + 1) * sizeof(int64), MCXT_ALLOC_HUGE);
+	const char **keys = palloc_extended((n + 1) * sizeof(char *), MCXT_ALLOC_HUGE);
 	int ngone = 0;
 
 	for (int i = 0; i < n; i++)
 	{
 		if (!rows[i].deleted)
 			continue;
-		lance_check(&lib->ctx, lnc_store_delete(&lib->ctx, store, rows[i].manifest_key));
+		keys[ngone] = rows[i].manifest_key;
 		gone[ngone++] = rows[i].version;
 	}
+	lance_check(&lib->ctx, lnc_store_delete_many(&lib->ctx, store, (size_t)ngone, keys));
 	lance_version_forget(item->table_id, item->branch, ngone, gone);
 	return ngone;
 }

@@ -8,6 +8,8 @@
 #include "catalog/cleanup.h"
 #include "catalog/commit.h"
 #include "catalog/intent.h"
+#include "common/hashfn.h"
+#include "dataset/version_page.h"
 #include "miscadmin.h"
 #include "pg/errcodes.h"
 #include "pg/profile.h"
@@ -26,6 +28,53 @@ lance_commit_is_pending(int64 table_id, const char *branch, int64 version)
 
 /* ---- what is there already */
 
+/*
+ * Folders that this process has listed for a commit, by table and branch: whatever was left there by others, it has
+ * settled, and what others leave in them since then waits for the next one that lists, as it does when nobody commits.
+ * A process that dies takes all others with it, so that after a crash each folder is listed again.
+ */
+#define FOLDERS 1024
+
+static struct
+{
+	int64 table_id;
+	uint32 branch;
+} listed[FOLDERS];
+
+/* Whether the folder is among them; it is from now on. */
+static bool
+was_listed(const LanceHistory *history)
+{
+	uint32 branch = hash_bytes((const unsigned char *)history->branch, (int)strlen(history->branch));
+	int64 table_id = history->table->table_id;
+	int slot = (int)(((uint32)table_id ^ branch) % FOLDERS);
+	bool known = listed[slot].table_id == table_id && listed[slot].branch == branch;
+
+	listed[slot].table_id = table_id;
+	listed[slot].branch = branch;
+	return known;
+}
+
+/*
+ * Whether the newest version on record is the newest in the store too, so that there is nothing to adopt. A look for it and
+ * for the next one tells, where a look costs less than a list, and writers come through the catalog.
+ */
+static bool
+nothing_new(LanceHistory *history, const LanceVersionRow *newest, LncNaming *naming)
+{
+	LncContext *ctx = &history->lib->ctx;
+	LncVersionFile file;
+	bool still = false;
+
+	if (newest == NULL || !history->table->managed || !lnc_store_near(history->store) ||
+		lance_commit_is_pending(history->table->table_id, history->branch, newest->version) ||
+		!lance_history_naming(newest, naming) || !was_listed(history))
+		return false;
+	lance_check(ctx, lnc_versions_still_latest(ctx, history->lib->arena, history->store, history->folder,
+											   (uint64)newest->version, *naming, &file, &still));
+	return still;
+}
+
 uint64
 lance_commit_adopt(LanceHistory *history, LncNaming *naming)
 {
@@ -36,6 +85,9 @@ lance_commit_adopt(LanceHistory *history, LncNaming *naming)
 	LncVersionList list;
 	LancePending *p = NULL;
 	int n = 0;
+
+	if (nothing_new(history, newest, naming))
+		return (uint64)newest->version;
 
 	/* The newest recorded one is listed again: that it is still there is part of the check. */
 	lance_check(ctx,

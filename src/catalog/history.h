@@ -46,6 +46,13 @@ extern void lance_history_begin(LanceHistory *history, const LanceTableRow *tabl
 /* All versions, ascending. */
 extern int lance_history_list(LanceHistory *history, LanceHistoryItem **items);
 
+/*
+ * At most limit versions, in the order asked for, beginning behind after (0: from the first or the newest one). What is
+ * read does not grow with the number of versions where the table is managed, or the store lists in order.
+ */
+extern int lance_history_page(LanceHistory *history, bool descending, uint64 after, int limit,
+							  LanceHistoryItem **items);
+
 /* The newest; NULL when there is none. */
 extern LanceHistoryItem *lance_history_latest(LanceHistory *history);
 
@@ -57,6 +64,9 @@ extern LanceHistoryItem *lance_history_find(LanceHistory *history, uint64 versio
  * in the store, 0 for none.
  */
 extern void lance_history_check_newest(LanceHistory *history, const LanceVersionRow *row, uint64 found);
+
+/* The naming of a version's manifest, from its key on record. False when that is no such name. */
+extern bool lance_history_naming(const LanceVersionRow *row, LncNaming *naming);
 
 /* True when nothing was ever written to the table: main has no version in the store. */
 extern bool lance_history_only_declared(const LanceTableRow *table, LanceLibrary *lib, LncStore *store);

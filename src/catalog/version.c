@@ -82,11 +82,23 @@ static LanceHistoryItem *
 newest_as_of(LanceHistory *history, TimestampTz as_of)
 {
 	LanceHistoryItem *items;
-	int n = lance_history_list(history, &items);
+	uint64 after = 0;
+	int n;
 
-	while (n > 0 && items[n - 1].appeared > as_of)
-		n--;
-	return n > 0 ? &items[n - 1] : NULL;
+	/* Mostly it is one of the last ones. */
+	for (int limit = 10; (n = lance_history_page(history, true, after, limit, &items)) > 0;
+		 limit = Min(limit * 4, 100000))
+	{
+		for (int i = 0; i < n; i++)
+		{
+			if (items[i].appeared <= as_of)
+				return &items[i];
+		}
+		after = items[n - 1].version;
+		if (after == 1)
+			break;
+	}
+	return NULL;
 }
 
 static LanceVersionPin *

@@ -29,20 +29,110 @@ read_row(const LanceSession *session, uint64 n, LanceVersionRow *row)
 	row->deleted = lance_row_bool(n, 9);
 }
 
+/* Rows of a statement that was run. */
+static int
+read_rows(const LanceSession *session, uint64 n, LanceVersionRow **rows)
+{
+	*rows = MemoryContextAllocHuge(session->caller, (n + 1) * sizeof(LanceVersionRow));
+	for (uint64 i = 0; i < n; i++)
+		read_row(session, i, &(*rows)[i]);
+	return (int)n;
+}
+
+static Datum
+array_datum(Datum *elements, int n, Oid type)
+{
+	bool is_text = type == TEXTOID;
+
+	return PointerGetDatum(construct_array(elements, n, type, is_text ? -1 : sizeof(int64),
+										   is_text ? false : FLOAT8PASSBYVAL,
+										   is_text ? TYPALIGN_INT : TYPALIGN_DOUBLE));
+}
+
+static Datum
+versions_datum(int n, const int64 *versions)
+{
+	Datum *elements = palloc((n + 1) * sizeof(Datum));
+
+	for (int i = 0; i < n; i++)
+		elements[i] = Int64GetDatum(versions[i]);
+	return array_datum(elements, n, INT8OID);
+}
+
 int
 lance_version_rows(int64 table_id, const char *branch, LanceVersionRow **rows)
 {
 	static LanceStatement statement = {.sql = COLUMNS "ORDER BY version", .nargs = 2, .types = {INT8OID, TEXTOID}};
+	Datum values[] = {Int64GetDatum(table_id), CStringGetTextDatum(branch)};
 	LanceSession session;
-	uint64 n;
+	int n;
 
 	lance_session_begin(&session);
-	n = lance_session_run(&statement, (Datum[]){Int64GetDatum(table_id), CStringGetTextDatum(branch)}, NULL, 0);
-	*rows = MemoryContextAllocHuge(session.caller, (n + 1) * sizeof(LanceVersionRow));
-	for (uint64 i = 0; i < n; i++)
-		read_row(&session, i, &(*rows)[i]);
+	n = read_rows(&session, lance_session_run(&statement, values, NULL, 0), rows);
 	lance_session_end(&session);
-	return (int)n;
+	return n;
+}
+
+int
+lance_version_rows_page(int64 table_id, const char *branch, int64 from, bool descending, int64 limit,
+						LanceVersionRow **rows)
+{
+	static LanceStatement up = {.sql = COLUMNS "AND version >= $3 ORDER BY version LIMIT $4",
+								.nargs = 4,
+								.types = {INT8OID, TEXTOID, INT8OID, INT8OID}};
+	static LanceStatement down = {.sql = COLUMNS "AND version <= $3 ORDER BY version DESC LIMIT $4",
+								  .nargs = 4,
+								  .types = {INT8OID, TEXTOID, INT8OID, INT8OID}};
+	Datum values[] = {Int64GetDatum(table_id), CStringGetTextDatum(branch), Int64GetDatum(from),
+					  Int64GetDatum(limit)};
+	LanceSession session;
+	int n;
+
+	lance_session_begin(&session);
+	n = read_rows(&session, lance_session_run(descending ? &down : &up, values, NULL, 0), rows);
+	lance_session_end(&session);
+	return n;
+}
+
+int
+lance_version_rows_of(int64 table_id, const char *branch, int n, const int64 *versions, LanceVersionRow **rows)
+{
+	static LanceStatement statement = {.sql = COLUMNS "AND version = ANY ($3) ORDER BY version",
+									   .nargs = 3,
+									   .types = {INT8OID, TEXTOID, INT8ARRAYOID}};
+	LanceSession session;
+
+	lance_session_begin(&session);
+	n = read_rows(&session,
+				  lance_session_run(
+					  &statement,
+					  (Datum[]){Int64GetDatum(table_id), CStringGetTextDatum(branch), versions_datum(n, versions)},
+					  NULL, 0),
+				  rows);
+	lance_session_end(&session);
+	return n;
+}
+
+int
+lance_version_deleted(int64 table_id, const char *branch, int64 first, int64 last, int64 **versions)
+{
+	static LanceStatement statement = {
+		.sql = "SELECT version FROM lance.version_entry WHERE table_id = $1 AND branch = $2"
+			   " AND version >= $3 AND version <= $4 AND deleted ORDER BY version",
+		.nargs = 4,
+		.types = {INT8OID, TEXTOID, INT8OID, INT8OID}};
+	Datum values[] = {Int64GetDatum(table_id), CStringGetTextDatum(branch), Int64GetDatum(first),
+					  Int64GetDatum(last)};
+	LanceSession session;
+	int n;
+
+	lance_session_begin(&session);
+	n = (int)lance_session_run(&statement, values, NULL, 0);
+	*versions = MemoryContextAllocHuge(session.caller, (n + 1) * sizeof(int64));
+	for (int i = 0; i < n; i++)
+		(*versions)[i] = lance_row_int64(i, 1);
+	lance_session_end(&session);
+	return n;
 }
 
 static LanceVersionRow *
@@ -143,16 +233,6 @@ lance_version_insert(int64 table_id, const char *branch, const LanceVersionRow *
 /* So many rows go into one statement. */
 #define ADOPT_BATCH 5000
 
-static Datum
-array_datum(Datum *elements, int n, Oid type)
-{
-	bool is_text = type == TEXTOID;
-
-	return PointerGetDatum(construct_array(elements, n, type, is_text ? -1 : sizeof(int64),
-										   is_text ? false : FLOAT8PASSBYVAL,
-										   is_text ? TYPALIGN_INT : TYPALIGN_DOUBLE));
-}
-
 static void
 adopt_batch(int64 table_id, const char *branch, int n, const LanceVersionRow *rows)
 {
@@ -199,16 +279,6 @@ lance_version_adopt(int64 table_id, const char *branch, int n, const LanceVersio
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(batch);
-}
-
-static Datum
-versions_datum(int n, const int64 *versions)
-{
-	Datum *elements = palloc((n + 1) * sizeof(Datum));
-
-	for (int i = 0; i < n; i++)
-		elements[i] = Int64GetDatum(versions[i]);
-	return array_datum(elements, n, INT8OID);
 }
 
 static uint64

@@ -28,6 +28,17 @@ typedef struct LanceVersionRow
 /* All rows of a branch, ascending, deleted ones included. */
 extern int lance_version_rows(int64 table_id, const char *branch, LanceVersionRow **rows);
 
+/* At most limit of them, from a version on in the order asked for. */
+extern int lance_version_rows_page(int64 table_id, const char *branch, int64 from, bool descending, int64 limit,
+								   LanceVersionRow **rows);
+
+/* Those of n versions, ascending. */
+extern int lance_version_rows_of(int64 table_id, const char *branch, int n, const int64 *versions,
+								 LanceVersionRow **rows);
+
+/* Which versions from first to last are deleted, ascending. */
+extern int lance_version_deleted(int64 table_id, const char *branch, int64 first, int64 last, int64 **versions);
+
 /* One row; NULL when there is none. */
 extern LanceVersionRow *lance_version_row(int64 table_id, const char *branch, int64 version);
 

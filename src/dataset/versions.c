@@ -2,8 +2,8 @@
  * versions.c
  *	  Names of manifests, listing them, the newest one.
  *
- * The hint file is not read: an ordered store names the newest version first, and on a local disk one reading
- * of the folder is both cheaper than probing and never wrong.
+ * The hint file is not read: an ordered store names the newest version first, and on a local disk one reading of the folder
+ * is never wrong. What can do without that reading is in version_page.c.
  */
 #include "dataset/versions.h"
 
@@ -16,9 +16,6 @@
 #define INTENT_SUFFIX ".intent"
 #define INTENT_TAG_DIGITS 16
 #define V2_DIGITS 20
-
-/* Versions with the top bit set are detached: they exist, but outside of the history. */
-#define FIRST_DETACHED (UINT64_C(1) << 63)
 
 static bool
 part_is_plain(const char *part, size_t length)
@@ -53,7 +50,7 @@ static LncCode
 key_with_suffix(LncContext *ctx, LncArena *arena, const char *folder, uint64_t version, LncNaming naming,
 				const char *suffix, char **out)
 {
-	if (version == 0 || version >= FIRST_DETACHED)
+	if (version == 0 || version > LNC_MAX_VERSION)
 		return lnc_fail(ctx, LNC_INVALID, "invalid version number %" PRIu64, version);
 	if (naming == LNC_NAMING_V1)
 		return lnc_arena_printf(ctx, arena, out, "%s/%" PRIu64 "%s", folder, version, suffix);
@@ -104,7 +101,7 @@ parse_number(const char *name, size_t digits, uint64_t *version, LncNaming *nami
 		*naming = LNC_NAMING_V1;
 		*version = number;
 	}
-	return *version > 0 && *version < FIRST_DETACHED;
+	return *version > 0 && *version <= LNC_MAX_VERSION;
 }
 
 bool
@@ -115,8 +112,8 @@ lnc_versions_parse_name(const char *name, uint64_t *version, LncNaming *naming)
 	return strcmp(name + digits, MANIFEST_SUFFIX) == 0 && parse_number(name, digits, version, naming);
 }
 
-static bool
-parse_intent(const char *name, uint64_t *version)
+bool
+lnc_versions_parse_intent(const char *name, uint64_t *version)
 {
 	size_t digits = strspn(name, "0123456789");
 	LncNaming naming;
@@ -140,6 +137,7 @@ typedef struct Walk
 	LncArena *arena;
 	size_t folder_length;
 	bool ordered;
+	bool names_only;  /* sizes, times and keys of files are left for later */
 	bool newest_only; /* keep one file: the greatest version */
 	uint64_t after;   /* keep greater versions only */
 	LncNaming naming; /* of the first version met; 0 before that */
@@ -147,6 +145,7 @@ typedef struct Walk
 	Kept intents;
 } Walk;
 
+/* object: NULL when nothing but the version is known. */
 static LncCode
 keep(LncContext *ctx, LncArena *arena, Kept *kept, const LncObject *object, uint64_t version, LncNaming naming)
 {
@@ -164,11 +163,13 @@ keep(LncContext *ctx, LncArena *arena, Kept *kept, const LncObject *object, uint
 		kept->items = items;
 		kept->capacity = capacity;
 	}
-	LNC_TRY(lnc_arena_strndup(ctx, arena, object->key, strlen(object->key), &key));
 	file = &kept->items[kept->count++];
 	memset(file, 0, sizeof(*file));
 	file->version = version;
 	file->naming = naming;
+	if (object == NULL)
+		return LNC_OK;
+	LNC_TRY(lnc_arena_strndup(ctx, arena, object->key, strlen(object->key), &key));
 	file->key = key;
 	file->size = object->size;
 	file->modified_ms = object->modified_ms;
@@ -184,7 +185,7 @@ walk_manifest(LncContext *ctx, Walk *walk, const LncObject *object, uint64_t ver
 			return LNC_OK;
 		walk->files.count = 0;
 	}
-	return keep(ctx, walk->arena, &walk->files, object, version, walk->naming);
+	return keep(ctx, walk->arena, &walk->files, walk->names_only ? NULL : object, version, walk->naming);
 }
 
 static LncCode
@@ -200,7 +201,7 @@ walk_object(LncContext *ctx, void *arg, const LncObject *object, bool *stop)
 		return LNC_OK;
 	name = object->key + walk->folder_length + 1;
 	if (!lnc_versions_parse_name(name, &version, &naming))
-		return parse_intent(name, &version) && version > walk->after
+		return lnc_versions_parse_intent(name, &version) && version > walk->after
 				   ? keep(ctx, walk->arena, &walk->intents, object, version, 0)
 				   : LNC_OK;
 	if (walk->naming != 0 && walk->naming != naming)
@@ -251,20 +252,90 @@ walk_end(Walk *walk)
 	}
 }
 
-LncCode
-lnc_versions_list_all(LncContext *ctx, LncArena *arena, LncStore *store, const char *folder, uint64_t after,
-					  LncVersionList *out)
-{
-	Walk walk = {
-		.arena = arena, .folder_length = strlen(folder), .ordered = lnc_store_ordered(store), .after = after};
+/* So many files are looked at in one go. */
+#define LOOK_BATCH 1000
 
-	LNC_TRY(lnc_store_list(ctx, store, folder, false, NULL, walk_object, &walk));
-	walk_end(&walk);
+LncCode
+lnc_versions_look(LncContext *ctx, LncArena *arena, LncStore *store, const char *folder, size_t *count,
+				  LncVersionFile *files)
+{
+	size_t n = 0;
+
+	for (size_t done = 0; done < *count; done += LOOK_BATCH)
+	{
+		size_t step = *count - done < LOOK_BATCH ? *count - done : LOOK_BATCH;
+		const char **keys;
+		LncObject *objects;
+
+		LNC_TRY(LNC_NEW(ctx, arena, &keys, step));
+		LNC_TRY(LNC_NEW(ctx, arena, &objects, step));
+		for (size_t i = 0; i < step; i++)
+		{
+			LncVersionFile *file = &files[done + i];
+			char *key;
+
+			if (file->key == NULL)
+			{
+				LNC_TRY(lnc_versions_key(ctx, arena, folder, file->version, file->naming, &key));
+				file->key = key;
+			}
+			keys[i] = file->key;
+		}
+		LNC_TRY(lnc_store_find(ctx, store, step, keys, objects));
+		for (size_t i = 0; i < step; i++)
+		{
+			if (objects[i].key == NULL)
+				continue;
+			files[n] = files[done + i];
+			files[n].size = objects[i].size;
+			files[n].modified_ms = objects[i].modified_ms;
+			n++;
+		}
+	}
+	*count = n;
+	return LNC_OK;
+}
+
+/* Requests of an ordered store that is asked for the newest ones begin with so many names: something may lie beside them. */
+#define FEW_NAMES 16
+
+/* List the folder: on near stores by the names alone, after which intents are looked at and files are not. */
+static LncCode
+walk_folder(LncContext *ctx, Walk *walk, LncStore *store, const char *folder, bool few)
+{
+	LncListing listing = {.folder = folder, .expected = few ? FEW_NAMES : 0};
+
+	walk->folder_length = strlen(folder);
+	walk->ordered = lnc_store_ordered(store);
+	walk->names_only = lnc_store_near(store);
+	listing.names_only = walk->names_only;
+	LNC_TRY(lnc_store_list_as(ctx, store, &listing, walk_object, walk));
+	walk_end(walk);
+	if (walk->names_only)
+		LNC_TRY(lnc_versions_look(ctx, walk->arena, store, folder, &walk->intents.count, walk->intents.items));
+	return LNC_OK;
+}
+
+LncCode
+lnc_versions_names(LncContext *ctx, LncArena *arena, LncStore *store, const char *folder, uint64_t after,
+				   LncVersionList *out)
+{
+	Walk walk = {.arena = arena, .after = after};
+
+	LNC_TRY(walk_folder(ctx, &walk, store, folder, after > 0));
 	*out = (LncVersionList){.nfiles = walk.files.count,
 							.files = walk.files.items,
 							.nintents = walk.intents.count,
 							.intents = walk.intents.items};
 	return LNC_OK;
+}
+
+LncCode
+lnc_versions_list_all(LncContext *ctx, LncArena *arena, LncStore *store, const char *folder, uint64_t after,
+					  LncVersionList *out)
+{
+	LNC_TRY(lnc_versions_names(ctx, arena, store, folder, after, out));
+	return lnc_store_near(store) ? lnc_versions_look(ctx, arena, store, folder, &out->nfiles, out->files) : LNC_OK;
 }
 
 LncCode
@@ -279,50 +350,47 @@ lnc_versions_list(LncContext *ctx, LncArena *arena, LncStore *store, const char 
 	return LNC_OK;
 }
 
+/* The newest file may be taken away between the two looks at the folder, by who withdraws it; then another one is. */
+#define LATEST_ATTEMPTS 100
+
 LncCode
 lnc_versions_latest(LncContext *ctx, LncArena *arena, LncStore *store, const char *folder, LncVersionFile *out)
 {
-	Walk walk = {
-		.arena = arena, .folder_length = strlen(folder), .ordered = lnc_store_ordered(store), .newest_only = true};
-
-	LNC_TRY(lnc_store_list(ctx, store, folder, false, NULL, walk_object, &walk));
-	if (walk.files.count == 0)
+	for (int attempt = 0; attempt < LATEST_ATTEMPTS; attempt++)
 	{
-		lnc_fail(ctx, LNC_NOT_FOUND, "no version of a dataset found at \"%s\"", lnc_store_uri(store));
-		lnc_detail(ctx, "Folder \"%s\" holds no manifest.", folder);
-		return LNC_NOT_FOUND;
+		Walk walk = {.arena = arena, .newest_only = true};
+
+		LNC_TRY(walk_folder(ctx, &walk, store, folder, true));
+		if (walk.files.count == 0)
+		{
+			lnc_fail(ctx, LNC_NOT_FOUND, "no version of a dataset found at \"%s\"", lnc_store_uri(store));
+			lnc_detail(ctx, "Folder \"%s\" holds no manifest.", folder);
+			return LNC_NOT_FOUND;
+		}
+		if (walk.names_only)
+			LNC_TRY(lnc_versions_look(ctx, arena, store, folder, &walk.files.count, walk.files.items));
+		if (walk.files.count > 0)
+		{
+			*out = walk.files.items[0];
+			return LNC_OK;
+		}
 	}
-	walk_end(&walk);
-	*out = walk.files.items[0];
-	return LNC_OK;
+	return lnc_fail(ctx, LNC_UNAVAILABLE, "the versions of the dataset at \"%s\" change too fast to be read",
+					lnc_store_uri(store));
 }
 
-/* A search for one key in a listing. */
-typedef struct Search
-{
-	const char *key;
-	bool ordered;
-	bool found;
-	uint64_t size;
-	int64_t modified_ms;
-} Search;
-
+/* The file of that version under that naming. *found: whether it is there. */
 static LncCode
-search_object(LncContext *ctx, void *arg, const LncObject *object, bool *stop)
+look_for(LncContext *ctx, LncArena *arena, LncStore *store, const char *folder, uint64_t version, LncNaming naming,
+		 LncVersionFile *out, bool *found)
 {
-	Search *search = arg;
-	int order = strcmp(object->key, search->key);
+	LncVersionFile file = {.version = version, .naming = naming};
+	size_t count = 1;
 
-	LNC_TRY(lnc_check_interrupt(ctx));
-	if (order == 0)
-	{
-		search->found = true;
-		search->size = object->size;
-		search->modified_ms = object->modified_ms;
-		*stop = true;
-	}
-	else if (order > 0 && search->ordered)
-		*stop = true;
+	LNC_TRY(lnc_versions_look(ctx, arena, store, folder, &count, &file));
+	*found = count == 1;
+	if (*found)
+		*out = file;
 	return LNC_OK;
 }
 
@@ -334,25 +402,11 @@ lnc_versions_find(LncContext *ctx, LncArena *arena, LncStore *store, const char 
 
 	for (int i = 0; i < 2; i++)
 	{
-		Search search = {.ordered = lnc_store_ordered(store)};
-		char *before;
-		char *key;
+		bool found;
 
-		LNC_TRY(lnc_versions_key(ctx, arena, folder, version, namings[i], &key));
-
-		/* A listing that begins just before the key: it also tells the time of writing. */
-		LNC_TRY(lnc_arena_strndup(ctx, arena, key, strlen(key) - 1, &before));
-		search.key = key;
-		LNC_TRY(lnc_store_list(ctx, store, folder, false, before, search_object, &search));
-		if (search.found)
-		{
-			*out = (LncVersionFile){.version = version,
-									.naming = namings[i],
-									.key = key,
-									.size = search.size,
-									.modified_ms = search.modified_ms};
+		LNC_TRY(look_for(ctx, arena, store, folder, version, namings[i], out, &found));
+		if (found)
 			return LNC_OK;
-		}
 	}
 	lnc_fail(ctx, LNC_NOT_FOUND, "version %" PRIu64 " of the dataset at \"%s\" does not exist", version,
 			 lnc_store_uri(store));
@@ -364,13 +418,18 @@ LncCode
 lnc_versions_intended(LncContext *ctx, LncArena *arena, LncStore *store, const char *folder, uint64_t version,
 					  LncNaming naming, bool *out)
 {
-	Walk walk = {
-		.arena = arena, .folder_length = strlen(folder), .ordered = lnc_store_ordered(store), .newest_only = true};
+	Walk walk = {.arena = arena,
+				 .folder_length = strlen(folder),
+				 .ordered = lnc_store_ordered(store),
+				 .names_only = true,
+				 .newest_only = true,
+				 .after = version - 1};
+	LncListing listing = {.folder = folder, .expected = FEW_NAMES, .names_only = true};
 	char *before;
 
 	LNC_TRY(key_with_suffix(ctx, arena, folder, version, naming, ".", &before));
-	walk.after = version - 1;
-	LNC_TRY(lnc_store_list(ctx, store, folder, false, before, walk_object, &walk));
+	listing.start_after = before;
+	LNC_TRY(lnc_store_list_as(ctx, store, &listing, walk_object, &walk));
 	walk_end(&walk);
 	*out = walk.intents.count > 0 && walk.intents.items[0].version == version;
 	return LNC_OK;

@@ -16,6 +16,9 @@ typedef enum LncNaming
 	LNC_NAMING_V2 = 2  /* "<2^64 - 1 - version, 20 digits>.manifest", newest first in text order */
 } LncNaming;
 
+/* Versions beyond are detached: they exist, but outside of the history. */
+#define LNC_MAX_VERSION ((UINT64_C(1) << 63) - 1)
+
 /* One manifest under its final name. */
 typedef struct LncVersionFile
 {
@@ -57,6 +60,9 @@ extern LncCode lnc_versions_intent_key(LncContext *ctx, LncArena *arena, const c
  */
 extern bool lnc_versions_parse_name(const char *name, uint64_t *version, LncNaming *naming);
 
+/* The version of an intent, whose file name it is. False for all other names. */
+extern bool lnc_versions_parse_intent(const char *name, uint64_t *version);
+
 /*
  * All versions greater than after in the folder, ascending. A folder that is missing gives none. Mixed V1 and V2 names
  * are LNC_CORRUPT. On ordered stores with V2 names only the new ones are listed.
@@ -67,6 +73,17 @@ extern LncCode lnc_versions_list(LncContext *ctx, LncArena *arena, LncStore *sto
 /* The same, with the intents for versions greater than after. */
 extern LncCode lnc_versions_list_all(LncContext *ctx, LncArena *arena, LncStore *store, const char *folder,
 									 uint64_t after, LncVersionList *out) LNC_MUST_CHECK;
+
+/*
+ * The same again, where sizes, times and keys of files are of no interest yet: on near stores they are not set, and
+ * lnc_versions_look() finds them.
+ */
+extern LncCode lnc_versions_names(LncContext *ctx, LncArena *arena, LncStore *store, const char *folder,
+								  uint64_t after, LncVersionList *out) LNC_MUST_CHECK;
+
+/* Set size, time and key of *count files. Those that are not there any more are left out, and *count says how many remain. */
+extern LncCode lnc_versions_look(LncContext *ctx, LncArena *arena, LncStore *store, const char *folder,
+								 size_t *count, LncVersionFile *files) LNC_MUST_CHECK;
 
 /* The newest version in the folder with a bounded number of requests; LNC_NOT_FOUND when there is none. */
 extern LncCode lnc_versions_latest(LncContext *ctx, LncArena *arena, LncStore *store, const char *folder,

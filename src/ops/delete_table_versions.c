@@ -58,22 +58,20 @@ forget_lost(LanceHistory *history, const LanceVersionRanges *ranges)
 	LncContext *ctx = &history->lib->ctx;
 	LanceVersionRow *rows;
 	int n = lance_version_rows(history->table->table_id, history->branch, &rows);
-	int64 *lost = palloc((n + 1) * sizeof(int64));
+	int64 *lost = palloc_extended((n + 1) * sizeof(int64), MCXT_ALLOC_HUGE);
 	int nlost = 0;
-	LncVersionFile *files;
-	size_t nfiles;
+	LncVersionList list;
 	size_t file = 0;
 
-	lance_check(ctx,
-				lnc_versions_list(ctx, history->lib->arena, history->store, history->folder, 0, &nfiles, &files));
+	lance_check(ctx, lnc_versions_names(ctx, history->lib->arena, history->store, history->folder, 0, &list));
 	for (int i = 0; i < n; i++)
 	{
 		uint64 version = (uint64)rows[i].version;
 
-		while (file < nfiles && files[file].version < version)
+		while (file < list.nfiles && list.files[file].version < version)
 			file++;
 		if (!rows[i].deleted && in_ranges(ranges, rows[i].version) &&
-			!(file < nfiles && files[file].version == version) &&
+			!(file < list.nfiles && list.files[file].version == version) &&
 			!lance_commit_is_pending(history->table->table_id, history->branch, rows[i].version))
 			lost[nlost++] = rows[i].version;
 	}
@@ -141,7 +139,7 @@ lance_op_delete_table_versions(const LanceDeleteTableVersionsRequest *request,
 	n = lance_history_list(&history, &items);
 	if (n == 0 && history.branch[0] != '\0')
 		lance_branch_missing(&history, &request->id);
-	versions = palloc((n + 1) * sizeof(int64));
+	versions = palloc_extended((n + 1) * sizeof(int64), MCXT_ALLOC_HUGE);
 
 	/* What stays may be a version that this transaction has yet to write. */
 	newest = lance_version_row_newest(history.table->table_id, history.branch);

@@ -24,6 +24,21 @@ parse_token(const char *token)
 	return version;
 }
 
+/* Versions behind the token, at most limit of them, and one more when there are more; limit -1: all. */
+static int
+read_versions(LanceHistory *history, bool descending, int64 token, int64 limit, LanceHistoryItem **items)
+{
+	if (limit < 0 || limit >= PG_INT32_MAX)
+		limit = PG_INT32_MAX - 1;
+	else if (descending && limit == 1 && token == 0)
+	{
+		/* What clients ask on each open. */
+		*items = lance_history_latest(history);
+		return *items != NULL ? 1 : 0;
+	}
+	return lance_history_page(history, descending, (uint64)token, (int)limit + 1, items);
+}
+
 void
 lance_op_list_table_versions(const LanceListTableVersionsRequest *request, LanceListTableVersionsResponse *response)
 {
@@ -37,29 +52,18 @@ lance_op_list_table_versions(const LanceListTableVersionsRequest *request, Lance
 
 	memset(response, 0, sizeof(*response));
 	lance_history_of(&request->id, request->branch, LANCE_LOCK_NONE, &history);
-	if (descending && limit == 1 && token == 0)
-	{
-		/* What clients ask on each open: the newest is found without reading the whole history. */
-		items = lance_history_latest(&history);
-		n = items != NULL ? 1 : 0;
-	}
-	else
-		n = lance_history_list(&history, &items);
-	if (n == 0 && history.branch[0] != '\0')
+	n = read_versions(&history, descending, token, limit, &items);
+	if (n == 0 && history.branch[0] != '\0' && lance_history_latest(&history) == NULL)
 		lance_branch_missing(&history, &request->id);
 	list->items = MemoryContextAllocHuge(CurrentMemoryContext, (n + 1) * sizeof(LanceVersionInfo));
 	for (int i = 0; i < n; i++)
 	{
-		const LanceHistoryItem *item = &items[descending ? n - 1 - i : i];
-
-		if (token > 0 && (descending ? item->version >= (uint64)token : item->version <= (uint64)token))
-			continue;
 		if (limit >= 0 && list->count == limit)
 		{
 			response->page_token = psprintf(INT64_FORMAT, list->items[list->count - 1].version);
 			break;
 		}
-		lance_version_info(&history, item, &list->items[list->count++]);
+		lance_version_info(&history, &items[i], &list->items[list->count++]);
 	}
 	if (descending && limit == 1 && token == 0 && n == 1 && items[0].version > 1)
 		response->page_token = psprintf(INT64_FORMAT, (int64)items[0].version);

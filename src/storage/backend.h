@@ -29,14 +29,16 @@ typedef struct LncStoreOps
 						LncSlice *out);
 	LncCode (*put)(LncContext *ctx, LncStore *store, const char *key, LncSlice body);
 	LncCode (*put_if_absent)(LncContext *ctx, LncStore *store, const char *key, LncSlice body);
-	LncCode (*remove)(LncContext *ctx, LncStore *store, const char *key);
+
+	/* Keys are checked. */
+	LncCode (*find)(LncContext *ctx, LncStore *store, size_t n, const char *const *keys, LncObject *outs);
+	LncCode (*remove)(LncContext *ctx, LncStore *store, size_t n, const char *const *keys);
 
 	/* prefix is "" or a checked key. */
 	LncCode (*remove_prefix)(LncContext *ctx, LncStore *store, const char *prefix, uint64_t *removed);
 
 	/* folder is "" or a checked key. */
-	LncCode (*list)(LncContext *ctx, LncStore *store, const char *folder, bool recursive, const char *start_after,
-					LncListFn fn, void *arg);
+	LncCode (*list)(LncContext *ctx, LncStore *store, const LncListing *listing, LncListFn fn, void *arg);
 	LncCode (*list_folders)(LncContext *ctx, LncStore *store, const char *folder, LncFolderFn fn, void *arg);
 } LncStoreOps;
 
@@ -46,6 +48,7 @@ struct LncStore
 	const LncStoreOps *ops;
 	LncUri uri;
 	bool ordered;
+	bool near;
 	bool no_conditional_put;
 	LncStoreStats stats;
 };

@@ -245,6 +245,53 @@ local_size(LncContext *ctx, LncStore *base, const char *key, uint64_t *size)
 	return LNC_OK;
 }
 
+/* Look for the keys that lie in one folder. *done: how many that were. */
+static LncCode
+find_in_folder(LncContext *ctx, LncLocalStore *store, size_t n, const char *const *keys, LncObject *outs,
+			   size_t *done)
+{
+	const char *name;
+	int folder = lnc_local_open_parent(ctx, store, keys[0], false, &name);
+	size_t length = (size_t)(name - keys[0]);
+	int error = folder < 0 ? errno : 0;
+	LncCode code = LNC_OK;
+
+	for (*done = 0; *done < n && strncmp(keys[*done], keys[0], length) == 0; ++*done)
+	{
+		LncObject *out = &outs[*done];
+		struct stat info;
+
+		name = keys[*done] + length;
+		if (strchr(name, '/') != NULL)
+			break;
+		memset(out, 0, sizeof(*out));
+		if (folder >= 0)
+			error = fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 ? 0 : errno;
+		code = lnc_check_interrupt(ctx);
+		if (code == LNC_OK && error != 0 && error != ENOENT && error != ENOTDIR)
+			code = lnc_local_error(ctx, store, "find", keys[*done], error);
+		if (code != LNC_OK)
+			break;
+		if (error == 0 && S_ISREG(info.st_mode))
+			*out = (LncObject){
+				.key = keys[*done], .size = (uint64_t)info.st_size, .modified_ms = lnc_local_modified_ms(&info)};
+	}
+	if (folder >= 0)
+		close(folder);
+	return code;
+}
+
+static LncCode
+local_find(LncContext *ctx, LncStore *base, size_t n, const char *const *keys, LncObject *outs)
+{
+	size_t done;
+
+	lnc_store_asked(ctx, base, n);
+	for (size_t i = 0; i < n; i += done)
+		LNC_TRY(find_in_folder(ctx, (LncLocalStore *)base, n - i, keys + i, outs + i, &done));
+	return LNC_OK;
+}
+
 static LncCode
 read_spans(LncContext *ctx, LncLocalStore *store, LncArena *arena, const char *key, int fd, uint64_t size,
 		   size_t nranges, const LncRange *ranges, const uint8_t **outs)
@@ -334,6 +381,7 @@ lnc_local_open(LncContext *ctx, LncArena *arena, const LncUri *uri, LncStore **o
 		.read_all = local_read_all,
 		.put = lnc_local_put,
 		.put_if_absent = lnc_local_put_if_absent,
+		.find = local_find,
 		.remove = lnc_local_remove,
 		.remove_prefix = lnc_local_remove_prefix,
 		.list = lnc_local_list,
@@ -345,6 +393,7 @@ lnc_local_open(LncContext *ctx, LncArena *arena, const LncUri *uri, LncStore **o
 	LNC_TRY(LNC_NEW(ctx, arena, &store, 1));
 	LNC_TRY(lnc_arena_printf(ctx, arena, &root, "/%s", uri->path));
 	store->base.ops = &ops;
+	store->base.near = true;
 	store->root = root;
 	*out = &store->base;
 	return LNC_OK;

@@ -8,6 +8,8 @@
 #ifndef LNC_STORAGE_LOCAL_H
 #define LNC_STORAGE_LOCAL_H
 
+#include <sys/stat.h>
+
 #include "storage/backend.h"
 
 typedef struct LncLocalStore
@@ -39,15 +41,22 @@ extern int lnc_local_open_folder(const LncLocalStore *store, const char *folder,
 extern int lnc_local_open_parent(LncContext *ctx, const LncLocalStore *store, const char *key, bool create,
 								 const char **name);
 
+/* When a file was last written, in milliseconds since the Unix epoch. */
+static inline int64_t
+lnc_local_modified_ms(const struct stat *info)
+{
+	return (int64_t)info->st_mtim.tv_sec * 1000 + info->st_mtim.tv_nsec / 1000000;
+}
+
 /* Parts of the vtable that live in files of their own. */
 extern LncCode lnc_local_put(LncContext *ctx, LncStore *store, const char *key, LncSlice body) LNC_MUST_CHECK;
 extern LncCode lnc_local_put_if_absent(LncContext *ctx, LncStore *store, const char *key,
 									   LncSlice body) LNC_MUST_CHECK;
-extern LncCode lnc_local_remove(LncContext *ctx, LncStore *store, const char *key) LNC_MUST_CHECK;
+extern LncCode lnc_local_remove(LncContext *ctx, LncStore *store, size_t n, const char *const *keys) LNC_MUST_CHECK;
 extern LncCode lnc_local_remove_prefix(LncContext *ctx, LncStore *store, const char *prefix,
 									   uint64_t *removed) LNC_MUST_CHECK;
-extern LncCode lnc_local_list(LncContext *ctx, LncStore *store, const char *folder, bool recursive,
-							  const char *start_after, LncListFn fn, void *arg) LNC_MUST_CHECK;
+extern LncCode lnc_local_list(LncContext *ctx, LncStore *store, const LncListing *listing, LncListFn fn,
+							  void *arg) LNC_MUST_CHECK;
 extern LncCode lnc_local_list_folders(LncContext *ctx, LncStore *store, const char *folder, LncFolderFn fn,
 									  void *arg) LNC_MUST_CHECK;
 

@@ -28,8 +28,7 @@ typedef struct Walk
 	int depth;
 
 	/* listing */
-	bool recursive;
-	const char *start_after;
+	const LncListing *listing; /* NULL: of folders */
 	LncListFn fn;
 	LncFolderFn folder_fn;
 	void *arg;
@@ -70,6 +69,17 @@ walk_enter(Walk *walk, const char *name)
 static LncCode list_folder(Walk *walk, int fd);
 static LncCode remove_folder(Walk *walk, int fd);
 
+/* Whether what is wanted is a list of names, and the entry is known to be a file; *info then says no more. */
+static bool
+name_tells(const Walk *walk, const struct dirent *entry, struct stat *info)
+{
+	if (walk->listing == NULL || !walk->listing->names_only || entry->d_type != DT_REG)
+		return false;
+	memset(info, 0, sizeof(*info));
+	info->st_mode = S_IFREG;
+	return true;
+}
+
 /* Call visit for each entry of the folder fd, which is closed. */
 static LncCode
 each_entry(Walk *walk, int fd, LncCode (*visit)(Walk *walk, int fd, const char *name, const struct stat *info))
@@ -109,7 +119,9 @@ each_entry(Walk *walk, int fd, LncCode (*visit)(Walk *walk, int fd, const char *
 		code = walk_enter(walk, entry->d_name);
 		if (code == LNC_OK)
 		{
-			if (fstatat(dirfd(folder), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0)
+			if (name_tells(walk, entry, &info))
+				code = visit(walk, dirfd(folder), entry->d_name, &info);
+			else if (fstatat(dirfd(folder), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0)
 				code = visit(walk, dirfd(folder), entry->d_name, &info);
 			else if (errno != ENOENT)
 				code = walk_error(walk, "list", errno);
@@ -130,7 +142,7 @@ visit_for_list(Walk *walk, int fd, const char *name, const struct stat *info)
 	{
 		int sub;
 
-		if (!walk->recursive)
+		if (!walk->listing->recursive)
 			return LNC_OK;
 		sub = openat(fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 		if (sub < 0)
@@ -140,10 +152,10 @@ visit_for_list(Walk *walk, int fd, const char *name, const struct stat *info)
 	if (!S_ISREG(info->st_mode) || strncmp(name, LNC_LOCAL_TEMP_PREFIX, strlen(LNC_LOCAL_TEMP_PREFIX)) == 0)
 		return LNC_OK;
 	LNC_TRY(walk_key(walk, &object.key));
-	if (walk->start_after != NULL && strcmp(object.key, walk->start_after) <= 0)
+	if (walk->listing->start_after != NULL && strcmp(object.key, walk->listing->start_after) <= 0)
 		return LNC_OK;
 	object.size = (uint64_t)info->st_size;
-	object.modified_ms = (int64_t)info->st_mtim.tv_sec * 1000 + info->st_mtim.tv_nsec / 1000000;
+	object.modified_ms = lnc_local_modified_ms(info);
 	return walk->fn(walk->ctx, walk->arg, &object, &walk->stop);
 }
 
@@ -229,8 +241,7 @@ list_entries(LncContext *ctx, LncLocalStore *store, const char *folder, const Wa
 		close(fd);
 		return code;
 	}
-	walk.recursive = like->recursive;
-	walk.start_after = like->start_after;
+	walk.listing = like->listing;
 	walk.fn = like->fn;
 	walk.folder_fn = like->folder_fn;
 	walk.arg = like->arg;
@@ -240,12 +251,11 @@ list_entries(LncContext *ctx, LncLocalStore *store, const char *folder, const Wa
 }
 
 LncCode
-lnc_local_list(LncContext *ctx, LncStore *base, const char *folder, bool recursive, const char *start_after,
-			   LncListFn fn, void *arg)
+lnc_local_list(LncContext *ctx, LncStore *base, const LncListing *listing, LncListFn fn, void *arg)
 {
-	Walk like = {.recursive = recursive, .start_after = start_after, .fn = fn, .arg = arg};
+	Walk like = {.listing = listing, .fn = fn, .arg = arg};
 
-	return list_entries(ctx, (LncLocalStore *)base, folder, &like, visit_for_list);
+	return list_entries(ctx, (LncLocalStore *)base, listing->folder, &like, visit_for_list);
 }
 
 LncCode

@@ -174,27 +174,48 @@ lnc_local_put_if_absent(LncContext *ctx, LncStore *store, const char *key, LncSl
 	return local_write(ctx, (LncLocalStore *)store, key, body, true);
 }
 
+/* Remove the keys that lie in one folder, which is made durable once. *done: of how many that were. */
+static LncCode
+remove_in_folder(LncContext *ctx, LncLocalStore *store, size_t n, const char *const *keys, size_t *done)
+{
+	const char *name;
+	int folder = lnc_local_open_parent(ctx, store, keys[0], false, &name);
+	size_t length = (size_t)(name - keys[0]);
+	int error = folder < 0 ? errno : 0;
+	bool removed = false;
+	LncCode code = LNC_OK;
+
+	for (*done = 0; *done < n && strncmp(keys[*done], keys[0], length) == 0; ++*done)
+	{
+		name = keys[*done] + length;
+		if (strchr(name, '/') != NULL)
+			break;
+		if (folder >= 0)
+			error = unlinkat(folder, name, 0) == 0 ? 0 : errno;
+		removed = removed || error == 0;
+		code = lnc_check_interrupt(ctx);
+
+		/* A folder is no object: there is nothing of that name. */
+		if (code == LNC_OK && error != 0 && error != ENOENT && error != ENOTDIR && error != EISDIR)
+			code = lnc_local_error(ctx, store, "remove", keys[*done], error);
+		if (code != LNC_OK)
+			break;
+	}
+	if (removed && fsync(folder) != 0 && code == LNC_OK)
+		code = lnc_local_error(ctx, store, "remove", keys[0], errno);
+	if (folder >= 0)
+		close(folder);
+	return code;
+}
+
 LncCode
-lnc_local_remove(LncContext *ctx, LncStore *base, const char *key)
+lnc_local_remove(LncContext *ctx, LncStore *base, size_t n, const char *const *keys)
 {
 	LncLocalStore *store = (LncLocalStore *)base;
-	const char *name;
-	int folder = lnc_local_open_parent(ctx, store, key, false, &name);
-	int error = 0;
+	size_t done;
 
-	lnc_store_asked(ctx, &store->base, 1);
-	if (folder < 0)
-		error = errno;
-	else
-	{
-		if (unlinkat(folder, name, 0) != 0)
-			error = errno;
-		else if (fsync(folder) != 0)
-			error = errno;
-		close(folder);
-	}
-	/* A folder is no object: there is nothing of that name. */
-	if (error == 0 || error == ENOENT || error == ENOTDIR || error == EISDIR)
-		return LNC_OK;
-	return lnc_local_error(ctx, store, "remove", key, error);
+	lnc_store_asked(ctx, base, n);
+	for (size_t i = 0; i < n; i += done)
+		LNC_TRY(remove_in_folder(ctx, store, n - i, keys + i, &done));
+	return LNC_OK;
 }

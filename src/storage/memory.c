@@ -310,21 +310,49 @@ memory_put_if_absent(LncContext *ctx, LncStore *base, const char *key, LncSlice 
 }
 
 static LncCode
-memory_remove(LncContext *ctx, LncStore *base, const char *key)
+memory_remove(LncContext *ctx, LncStore *base, size_t n, const char *const *keys)
 {
 	MemoryStore *store = (MemoryStore *)base;
-	char *full = full_key(store, key);
-	MemoryObject *object;
 
-	if (full == NULL)
-		return no_memory(ctx);
-	lnc_store_asked(ctx, base, 1);
-	pthread_mutex_lock(&lock);
-	object = find_object(store->bucket, full);
-	if (object != NULL)
-		drop_object(store->bucket, (size_t)(object - store->bucket->objects));
-	pthread_mutex_unlock(&lock);
-	free(full);
+	lnc_store_asked(ctx, base, n);
+	for (size_t i = 0; i < n; i++)
+	{
+		char *full = full_key(store, keys[i]);
+		MemoryObject *object;
+
+		if (full == NULL)
+			return no_memory(ctx);
+		pthread_mutex_lock(&lock);
+		object = find_object(store->bucket, full);
+		if (object != NULL)
+			drop_object(store->bucket, (size_t)(object - store->bucket->objects));
+		pthread_mutex_unlock(&lock);
+		free(full);
+	}
+	return LNC_OK;
+}
+
+static LncCode
+memory_find(LncContext *ctx, LncStore *base, size_t n, const char *const *keys, LncObject *outs)
+{
+	MemoryStore *store = (MemoryStore *)base;
+
+	lnc_store_asked(ctx, base, n);
+	for (size_t i = 0; i < n; i++)
+	{
+		char *full = full_key(store, keys[i]);
+		const MemoryObject *object;
+
+		if (full == NULL)
+			return no_memory(ctx);
+		memset(&outs[i], 0, sizeof(outs[i]));
+		pthread_mutex_lock(&lock);
+		object = find_object(store->bucket, full);
+		if (object != NULL)
+			outs[i] = (LncObject){.key = keys[i], .size = object->size, .modified_ms = object->modified_ms};
+		pthread_mutex_unlock(&lock);
+		free(full);
+	}
 	return LNC_OK;
 }
 
@@ -408,12 +436,11 @@ next_object(LncContext *ctx, MemoryStore *store, const char *folder, char **curs
 }
 
 static LncCode
-memory_list(LncContext *ctx, LncStore *base, const char *folder, bool recursive, const char *start_after,
-			LncListFn fn, void *arg)
+memory_list(LncContext *ctx, LncStore *base, const LncListing *listing, LncListFn fn, void *arg)
 {
 	MemoryStore *store = (MemoryStore *)base;
-	char *full = full_key(store, folder);
-	char *cursor = full_key(store, start_after != NULL ? start_after : "");
+	char *full = full_key(store, listing->folder);
+	char *cursor = full_key(store, listing->start_after != NULL ? listing->start_after : "");
 	bool stop = false;
 	bool found = true;
 	LncCode code = full != NULL && cursor != NULL ? LNC_OK : no_memory(ctx);
@@ -429,7 +456,7 @@ memory_list(LncContext *ctx, LncStore *base, const char *folder, bool recursive,
 			code = next_object(ctx, store, full, &cursor, &found, &object);
 		if (code != LNC_OK || !found)
 			break;
-		if (!is_below(cursor, full, &inner) || (!recursive && strchr(inner, '/') != NULL))
+		if (!is_below(cursor, full, &inner) || (!listing->recursive && strchr(inner, '/') != NULL))
 			continue;
 		object.key = store->path[0] != '\0' ? cursor + strlen(store->path) + 1 : cursor;
 		code = fn(ctx, arg, &object, &stop);
@@ -513,6 +540,7 @@ lnc_memory_open(LncContext *ctx, LncArena *arena, const LncUri *uri, LncStore **
 		.put_if_absent = memory_put_if_absent,
 		.remove = memory_remove,
 		.remove_prefix = memory_remove_prefix,
+		.find = memory_find,
 		.list = memory_list,
 		.list_folders = memory_list_folders,
 	};

@@ -354,6 +354,7 @@ lnc_s3_open(LncContext *ctx, LncArena *arena, const LncUri *uri, const LncStoreC
 		.put_if_absent = lnc_s3_put_if_absent,
 		.remove = lnc_s3_remove,
 		.remove_prefix = lnc_s3_remove_prefix,
+		.find = lnc_s3_find,
 		.list = lnc_s3_list,
 		.list_folders = lnc_s3_list_folders,
 	};

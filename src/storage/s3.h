@@ -74,11 +74,13 @@ extern LncCode lnc_s3_read_all(LncContext *ctx, LncStore *store, LncArena *arena
 extern LncCode lnc_s3_put(LncContext *ctx, LncStore *store, const char *key, LncSlice body) LNC_MUST_CHECK;
 extern LncCode lnc_s3_put_if_absent(LncContext *ctx, LncStore *store, const char *key,
 									LncSlice body) LNC_MUST_CHECK;
-extern LncCode lnc_s3_remove(LncContext *ctx, LncStore *store, const char *key) LNC_MUST_CHECK;
+extern LncCode lnc_s3_remove(LncContext *ctx, LncStore *store, size_t n, const char *const *keys) LNC_MUST_CHECK;
 extern LncCode lnc_s3_remove_prefix(LncContext *ctx, LncStore *store, const char *prefix,
 									uint64_t *removed) LNC_MUST_CHECK;
-extern LncCode lnc_s3_list(LncContext *ctx, LncStore *store, const char *folder, bool recursive,
-						   const char *start_after, LncListFn fn, void *arg) LNC_MUST_CHECK;
+extern LncCode lnc_s3_find(LncContext *ctx, LncStore *store, size_t n, const char *const *keys,
+						   LncObject *outs) LNC_MUST_CHECK;
+extern LncCode lnc_s3_list(LncContext *ctx, LncStore *store, const LncListing *listing, LncListFn fn,
+						   void *arg) LNC_MUST_CHECK;
 extern LncCode lnc_s3_list_folders(LncContext *ctx, LncStore *store, const char *folder, LncFolderFn fn,
 								   void *arg) LNC_MUST_CHECK;
 

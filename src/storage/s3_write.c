@@ -2,6 +2,7 @@
  * s3_write.c
  *	  The S3 store: writing, conditional writing, removing, listing.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "storage/s3.h"
@@ -179,17 +180,28 @@ remove_keys(LncContext *ctx, LncArena *scratch, LncS3Store *store, size_t n, con
 	return LNC_OK;
 }
 
+/* Requests made at once; each takes some memory until all are answered. */
+#define REMOVE_BATCH 1000
+
 LncCode
-lnc_s3_remove(LncContext *ctx, LncStore *store, const char *key)
+lnc_s3_remove(LncContext *ctx, LncStore *store, size_t n, const char *const *keys)
 {
 	LncArena *scratch;
-	LncCode code;
+	LncCode code = LNC_OK;
 
 	LNC_TRY(lnc_arena_create_scratch(ctx, &scratch));
-	code = remove_keys(ctx, scratch, (LncS3Store *)store, 1, &key);
+	for (size_t done = 0; done < n && code == LNC_OK; done += REMOVE_BATCH)
+	{
+		code = remove_keys(ctx, scratch, (LncS3Store *)store, n - done < REMOVE_BATCH ? n - done : REMOVE_BATCH,
+						   keys + done);
+		lnc_arena_reset(scratch);
+	}
 	lnc_arena_destroy(scratch);
 	return code;
 }
+
+/* So many keys a store puts on a page by itself. */
+#define KEYS_OF_PAGE 1000
 
 /* Where a listing stands. */
 typedef struct Listing
@@ -198,22 +210,24 @@ typedef struct Listing
 	bool recursive;
 	const char *start_after; /* in the bucket; NULL: from the start */
 	char token[2048];        /* of the next page; "": the first */
+	char max_keys[24];       /* of the first page; "": as many as the store sends */
 } Listing;
 
 static LncCode
-start_listing(LncContext *ctx, LncArena *scratch, LncS3Store *store, const char *folder, bool recursive,
-			  const char *start_after, Listing *out)
+start_listing(LncContext *ctx, LncArena *scratch, LncS3Store *store, const LncListing *wanted, Listing *out)
 {
 	const char *full;
 	char *prefix;
 
 	memset(out, 0, sizeof(*out));
-	LNC_TRY(lnc_s3_full_key(ctx, scratch, store, folder, &full));
+	LNC_TRY(lnc_s3_full_key(ctx, scratch, store, wanted->folder, &full));
 	LNC_TRY(lnc_arena_printf(ctx, scratch, &prefix, "%s%s", full, full[0] != '\0' ? "/" : ""));
 	out->prefix = prefix;
-	out->recursive = recursive;
-	if (start_after != NULL)
-		LNC_TRY(lnc_s3_full_key(ctx, scratch, store, start_after, &out->start_after));
+	out->recursive = wanted->recursive;
+	if (wanted->start_after != NULL)
+		LNC_TRY(lnc_s3_full_key(ctx, scratch, store, wanted->start_after, &out->start_after));
+	if (wanted->expected > 0 && wanted->expected < KEYS_OF_PAGE)
+		snprintf(out->max_keys, sizeof(out->max_keys), "%zu", wanted->expected);
 	return LNC_OK;
 }
 
@@ -239,6 +253,8 @@ next_page(LncContext *ctx, LncArena *page_arena, LncS3Store *store, const char *
 		call->params[call->nparams++] = (LncSigV4Pair){"continuation-token", listing->token};
 	else if (listing->start_after != NULL)
 		call->params[call->nparams++] = (LncSigV4Pair){"start-after", listing->start_after};
+	if (listing->token[0] == '\0' && listing->max_keys[0] != '\0')
+		call->params[call->nparams++] = (LncSigV4Pair){"max-keys", listing->max_keys};
 	request->max_body = LONGEST_PAGE;
 	LNC_TRY(lnc_s3_run(ctx, page_arena, store, &batch));
 	if (!succeeded(request))
@@ -334,8 +350,7 @@ typedef struct Receiver
 
 /* Page after page, until there is no more or the receiver has enough. */
 static LncCode
-list_pages(LncContext *ctx, LncS3Store *store, const char *folder, bool recursive, const char *start_after,
-		   const Receiver *receiver)
+list_pages(LncContext *ctx, LncS3Store *store, const LncListing *wanted, const Receiver *receiver)
 {
 	LncArena *scratch;
 	LncArena *page_arena = NULL;
@@ -345,14 +360,14 @@ list_pages(LncContext *ctx, LncS3Store *store, const char *folder, bool recursiv
 	LncCode code;
 
 	LNC_TRY(lnc_arena_create_scratch(ctx, &scratch));
-	code = start_listing(ctx, scratch, store, folder, recursive, start_after, &listing);
+	code = start_listing(ctx, scratch, store, wanted, &listing);
 	if (code == LNC_OK)
 		code = lnc_arena_create_scratch(ctx, &page_arena);
 	while (code == LNC_OK && more && !stop)
 	{
 		LncS3Page page;
 
-		code = next_page(ctx, page_arena, store, folder, &listing, &page, &more);
+		code = next_page(ctx, page_arena, store, wanted->folder, &listing, &page, &more);
 		if (code == LNC_OK)
 			code = receiver->folder != NULL
 					   ? report_folders(ctx, store, &listing, &page, receiver->folder, receiver->arg, &stop)
@@ -365,20 +380,57 @@ list_pages(LncContext *ctx, LncS3Store *store, const char *folder, bool recursiv
 }
 
 LncCode
-lnc_s3_list(LncContext *ctx, LncStore *base, const char *folder, bool recursive, const char *start_after,
-			LncListFn fn, void *arg)
+lnc_s3_list(LncContext *ctx, LncStore *base, const LncListing *listing, LncListFn fn, void *arg)
 {
 	Receiver receiver = {.object = fn, .arg = arg};
 
-	return list_pages(ctx, (LncS3Store *)base, folder, recursive, start_after, &receiver);
+	return list_pages(ctx, (LncS3Store *)base, listing, &receiver);
+}
+
+/* A listing of what begins with the key: the key itself sorts before all others that do. */
+static LncCode
+find_object(LncContext *ctx, LncArena *scratch, LncS3Store *store, const char *key, LncObject *out)
+{
+	Listing listing = {.recursive = true, .max_keys = "1"};
+	LncS3Page page;
+	const char *found;
+	bool more;
+
+	memset(out, 0, sizeof(*out));
+	LNC_TRY(lnc_s3_full_key(ctx, scratch, store, key, &listing.prefix));
+	LNC_TRY(next_page(ctx, scratch, store, key, &listing, &page, &more));
+	found = page.nobjects > 0 ? relative_key(store, &listing, page.objects[0].key) : NULL;
+	if (found == NULL || strcmp(found, key) != 0)
+		return LNC_OK;
+	out->key = key;
+	out->size = page.objects[0].size;
+	out->modified_ms = page.objects[0].modified_ms;
+	return LNC_OK;
+}
+
+LncCode
+lnc_s3_find(LncContext *ctx, LncStore *base, size_t n, const char *const *keys, LncObject *outs)
+{
+	LncArena *scratch;
+	LncCode code = LNC_OK;
+
+	LNC_TRY(lnc_arena_create_scratch(ctx, &scratch));
+	for (size_t i = 0; i < n && code == LNC_OK; i++)
+	{
+		code = find_object(ctx, scratch, (LncS3Store *)base, keys[i], &outs[i]);
+		lnc_arena_reset(scratch);
+	}
+	lnc_arena_destroy(scratch);
+	return code;
 }
 
 LncCode
 lnc_s3_list_folders(LncContext *ctx, LncStore *base, const char *folder, LncFolderFn fn, void *arg)
 {
+	LncListing listing = {.folder = folder};
 	Receiver receiver = {.folder = fn, .arg = arg};
 
-	return list_pages(ctx, (LncS3Store *)base, folder, false, NULL, &receiver);
+	return list_pages(ctx, (LncS3Store *)base, &listing, &receiver);
 }
 
 /* Remove the objects of one page. */
@@ -404,12 +456,13 @@ lnc_s3_remove_prefix(LncContext *ctx, LncStore *base, const char *prefix, uint64
 	LncS3Store *store = (LncS3Store *)base;
 	LncArena *scratch;
 	LncArena *page_arena = NULL;
+	LncListing wanted = {.folder = prefix, .recursive = true};
 	Listing listing;
 	bool more = true;
 	LncCode code;
 
 	LNC_TRY(lnc_arena_create_scratch(ctx, &scratch));
-	code = start_listing(ctx, scratch, store, prefix, true, NULL, &listing);
+	code = start_listing(ctx, scratch, store, &wanted, &listing);
 	if (code == LNC_OK)
 		code = lnc_arena_create_scratch(ctx, &page_arena);
 	while (code == LNC_OK && more)

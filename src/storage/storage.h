@@ -56,6 +56,16 @@ typedef struct LncObject
 	const char *e_tag;   /* NULL for local files */
 } LncObject;
 
+/* What to list; storage of both strings is the caller's. */
+typedef struct LncListing
+{
+	const char *folder;      /* relative, "" for the root, no trailing slash */
+	bool recursive;          /* false: only the folder's direct members */
+	const char *start_after; /* keys greater than this only; NULL: all */
+	size_t expected; /* so many objects are asked for at first, where they come in pages; 0: as many as fit */
+	bool names_only; /* sizes and times are of no interest: they are 0 where a look would be needed to tell them */
+} LncListing;
+
 /* Counters of one store handle, for EXPLAIN and tests. */
 typedef struct LncStoreStats
 {
@@ -83,10 +93,20 @@ extern const char *lnc_store_object_root(const LncStore *store);
 /* True for stores that list keys in byte order (S3), so that listing from a key on is cheap. */
 extern bool lnc_store_ordered(const LncStore *store);
 
+/* True for stores where a look for one name costs no trip over the network (local files). */
+extern bool lnc_store_near(const LncStore *store);
+
 extern void lnc_store_stats(const LncStore *store, LncStoreStats *out);
 
 /* Size of the object in bytes. */
 extern LncCode lnc_store_size(LncContext *ctx, LncStore *store, const char *key, uint64_t *size) LNC_MUST_CHECK;
+
+/*
+ * Size and time of each of the n objects: outs has room for n, and gets the key of keys, or NULL where there is none.
+ * On stores over the network the questions are asked one after the other.
+ */
+extern LncCode lnc_store_find(LncContext *ctx, LncStore *store, size_t n, const char *const *keys,
+							  LncObject *outs) LNC_MUST_CHECK;
 
 /*
  * Which of the n objects are there: present has room for n. On stores over the network the questions are asked in
@@ -128,6 +148,10 @@ extern LncCode lnc_store_put_if_absent(LncContext *ctx, LncStore *store, const c
 /* Remove the object. A missing one is no error. */
 extern LncCode lnc_store_delete(LncContext *ctx, LncStore *store, const char *key) LNC_MUST_CHECK;
 
+/* Remove the n objects, faster than one by one. When one can't be removed, others may have been. */
+extern LncCode lnc_store_delete_many(LncContext *ctx, LncStore *store, size_t n,
+									 const char *const *keys) LNC_MUST_CHECK;
+
 /*
  * Remove every object below prefix (a folder, relative; "" is the whole root), and on local disk the folders
  * left empty, the root included. Missing is no error; symbolic links are removed, not followed. *removed counts objects.
@@ -146,6 +170,10 @@ extern LncCode lnc_store_delete_prefix(LncContext *ctx, LncStore *store, const c
 typedef LncCode (*LncListFn)(LncContext *ctx, void *arg, const LncObject *object, bool *stop);
 extern LncCode lnc_store_list(LncContext *ctx, LncStore *store, const char *folder, bool recursive,
 							  const char *start_after, LncListFn fn, void *arg) LNC_MUST_CHECK;
+
+/* The same, as the listing says. */
+extern LncCode lnc_store_list_as(LncContext *ctx, LncStore *store, const LncListing *listing, LncListFn fn,
+								 void *arg) LNC_MUST_CHECK;
 
 /*
  * Call fn for each folder directly in folder (relative, "" for the root), by its key without a slash at the end, in

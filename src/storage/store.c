@@ -56,6 +56,12 @@ lnc_store_ordered(const LncStore *store)
 	return store->ordered;
 }
 
+bool
+lnc_store_near(const LncStore *store)
+{
+	return store->near;
+}
+
 void
 lnc_store_stats(const LncStore *store, LncStoreStats *out)
 {
@@ -215,9 +221,16 @@ lnc_store_put_if_absent(LncContext *ctx, LncStore *store, const char *key, LncSl
 LncCode
 lnc_store_delete(LncContext *ctx, LncStore *store, const char *key)
 {
-	LNC_TRY(lnc_key_check(ctx, key));
+	return lnc_store_delete_many(ctx, store, 1, &key);
+}
+
+LncCode
+lnc_store_delete_many(LncContext *ctx, LncStore *store, size_t n, const char *const *keys)
+{
+	for (size_t i = 0; i < n; i++)
+		LNC_TRY(lnc_key_check(ctx, keys[i]));
 	LNC_TRY(lnc_check_interrupt(ctx));
-	return store->ops->remove(ctx, store, key);
+	return store->ops->remove(ctx, store, n, keys);
 }
 
 LncCode
@@ -234,10 +247,18 @@ LncCode
 lnc_store_list(LncContext *ctx, LncStore *store, const char *folder, bool recursive, const char *start_after,
 			   LncListFn fn, void *arg)
 {
-	if (folder[0] != '\0')
-		LNC_TRY(lnc_key_check(ctx, folder));
+	LncListing listing = {.folder = folder, .recursive = recursive, .start_after = start_after};
+
+	return lnc_store_list_as(ctx, store, &listing, fn, arg);
+}
+
+LncCode
+lnc_store_list_as(LncContext *ctx, LncStore *store, const LncListing *listing, LncListFn fn, void *arg)
+{
+	if (listing->folder[0] != '\0')
+		LNC_TRY(lnc_key_check(ctx, listing->folder));
 	LNC_TRY(lnc_check_interrupt(ctx));
-	return store->ops->list(ctx, store, folder, recursive, start_after, fn, arg);
+	return store->ops->list(ctx, store, listing, fn, arg);
 }
 
 LncCode
@@ -247,6 +268,15 @@ lnc_store_list_folders(LncContext *ctx, LncStore *store, const char *folder, Lnc
 		LNC_TRY(lnc_key_check(ctx, folder));
 	LNC_TRY(lnc_check_interrupt(ctx));
 	return store->ops->list_folders(ctx, store, folder, fn, arg);
+}
+
+LncCode
+lnc_store_find(LncContext *ctx, LncStore *store, size_t n, const char *const *keys, LncObject *outs)
+{
+	for (size_t i = 0; i < n; i++)
+		LNC_TRY(lnc_key_check(ctx, keys[i]));
+	LNC_TRY(lnc_check_interrupt(ctx));
+	return store->ops->find(ctx, store, n, keys, outs);
 }
 
 LncCode

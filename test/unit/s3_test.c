@@ -686,6 +686,32 @@ listings_are_paged(void **state)
 		strstr(server.requests[3].head, "&start-after=some%20dir%2Ft.lance%2F_versions%2F000007.manifest"));
 }
 
+/* Who needs a few of many asks for a few at first, and for as many as fit when these are not enough. */
+static void
+few_are_asked_for(void **state)
+{
+	int total = 2500;
+	Ascending some = {.stop_after = 3};
+	Ascending more = {.stop_after = 1500};
+	LncListing listing = {.folder = "_versions", .expected = 5};
+	const char *keys[] = {"_versions/000000.manifest"};
+	LncObject found;
+
+	(void)state;
+	open_store(serve_pages, &total, (LncStoreConfig){0});
+	assert_int_equal(lnc_store_list_as(&ctx, store, &listing, check_ascending, &some), LNC_OK);
+	assert_int_equal(server.count, 1);
+	assert_non_null(strstr(server.requests[0].head, "&max-keys=5&"));
+	assert_int_equal(lnc_store_list_as(&ctx, store, &listing, check_ascending, &more), LNC_OK);
+	assert_int_equal(server.count, 3);
+	assert_null(strstr(server.requests[2].head, "max-keys"));
+	assert_int_equal(lnc_store_find(&ctx, store, 1, keys, &found), LNC_OK);
+	assert_string_equal(found.key, keys[0]);
+	assert_int_equal(server.count, 4);
+	assert_non_null(
+		strstr(server.requests[3].head, "max-keys=1&prefix=some%20dir%2Ft.lance%2F_versions%2F000000.manifest"));
+}
+
 static void
 listings_that_lie_are_refused(void **state)
 {
@@ -829,6 +855,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(ranges_must_be_honored, setup, teardown),
 		cmocka_unit_test_setup_teardown(bodies_are_bounded, setup, teardown),
 		cmocka_unit_test_setup_teardown(listings_are_paged, setup, teardown),
+		cmocka_unit_test_setup_teardown(few_are_asked_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(listings_that_lie_are_refused, setup, teardown),
 	};
 

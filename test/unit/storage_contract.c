@@ -315,6 +315,57 @@ always_interrupted(void *state)
 	return true;
 }
 
+static LncCode
+count_names(LncContext *ctx, void *arg, const LncObject *object, bool *stop)
+{
+	(void)ctx;
+	(void)stop;
+	assert_non_null(strstr(object->key, "m/"));
+	++*(int *)arg;
+	return LNC_OK;
+}
+
+/* Looking for some objects by name, lists of names, and removal of many. */
+static void
+check_many(LncContext *ctx, LncStore *store)
+{
+	static const char *const keys[] = {"m/a", "m/a.x", "m/b/c", "m/b/d", "top"};
+	static const char *const asked[] = {"m/a",    "m/none", "m/b",   "m/b/d", "m/a.x",
+										"none/k", "top",    "m/a/k", "m/b/c"};
+	static const char *const bad[] = {"m/a", "m//a"};
+	LncListing listing = {.folder = "m", .names_only = true, .expected = 1};
+	LncObject found[9];
+	int count = 0;
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		assert_int_equal(lnc_store_put(ctx, store, keys[i], slice("12345")), LNC_OK);
+	assert_int_equal(lnc_store_find(ctx, store, 9, asked, found), LNC_OK);
+	for (size_t i = 0; i < 9; i++)
+	{
+		bool there = i != 1 && i != 2 && i != 5 && i != 7;
+
+		assert_int_equal(found[i].key != NULL, there);
+		if (!there)
+			continue;
+		assert_string_equal(found[i].key, asked[i]);
+		assert_int_equal(found[i].size, 5);
+		assert_true(found[i].modified_ms > 0);
+	}
+	assert_int_equal(lnc_store_find(ctx, store, 2, bad, found), LNC_INVALID);
+	assert_int_equal(lnc_store_list_as(ctx, store, &listing, count_names, &count), LNC_OK);
+	assert_int_equal(count, 2);
+	listing.recursive = true;
+	assert_int_equal(lnc_store_list_as(ctx, store, &listing, count_names, &count), LNC_OK);
+	assert_int_equal(count, 2 + 4);
+	assert_int_equal(lnc_store_delete_many(ctx, store, 2, bad), LNC_INVALID);
+	expect_listing(ctx, store, "m", true, NULL, "m/a,m/a.x,m/b/c,m/b/d");
+	assert_int_equal(lnc_store_delete_many(ctx, store, 6, asked), LNC_OK);
+	expect_listing(ctx, store, "m", true, NULL, "m/b/c");
+	assert_int_equal(lnc_store_delete_many(ctx, store, 0, NULL), LNC_OK);
+	assert_int_equal(lnc_store_delete_many(ctx, store, 3, asked + 6), LNC_OK);
+	expect_listing(ctx, store, "m", true, NULL, "");
+}
+
 static void
 check_interrupts(LncContext *ctx, LncArena *arena, LncStore *store)
 {
@@ -345,6 +396,7 @@ lnc_check_store_contract(LncContext *ctx, LncArena *arena, LncStore *store)
 	check_keys(ctx, arena, store);
 	check_listing(ctx, store);
 	check_folders(ctx, store);
+	check_many(ctx, store);
 	check_interrupts(ctx, arena, store);
 	assert_int_equal(lnc_store_list(ctx, store, "", true, NULL, lnc_count_objects, &count), LNC_OK);
 	assert_int_equal(count, 7);
