@@ -52,6 +52,7 @@ REGRESS += api_keys
 REGRESS += security
 REGRESS += grants
 REGRESS += cleanup
+REGRESS += plans
 REGRESS += fdw_options
 REGRESS += fdw_fixtures
 REGRESS += fdw_scan

@@ -14,13 +14,14 @@ lance_declared_below(int64 namespace_id, TimestampTz before, LanceDeclaredTable 
 	static LanceStatement statement = {
 		.sql =
 			"WITH RECURSIVE below (entry_id) AS (SELECT $1 UNION ALL"
-			" SELECT e.entry_id FROM below b JOIN lance.catalog_entry e ON e.parent_id = b.entry_id"
-			" WHERE e.kind = 'namespace')"
+			" SELECT e.entry_id FROM below b CROSS JOIN LATERAL (SELECT c.entry_id FROM lance.catalog_entry c"
+			" WHERE c.parent_id = b.entry_id AND c.kind = 'namespace' OFFSET 0) e)"
 			" SELECT t.table_id, e.parent_id, e.name, t.location, t.server_name, t.managed_versioning, e.created_at"
-			" FROM below b JOIN lance.catalog_entry e ON e.parent_id = b.entry_id"
-			" JOIN lance.table_entry t ON t.table_id = e.entry_id"
-			" WHERE e.created_at < $2 AND NOT EXISTS (SELECT 1 FROM lance.version_entry v WHERE v.table_id = "
-			"t.table_id)"
+			" FROM below b"
+			" CROSS JOIN LATERAL (SELECT c.* FROM lance.catalog_entry c WHERE c.parent_id = b.entry_id OFFSET 0) e"
+			" CROSS JOIN LATERAL (SELECT d.* FROM lance.table_entry d WHERE d.table_id = e.entry_id OFFSET 0) t"
+			" WHERE e.created_at < $2"
+			" AND (SELECT v.version FROM lance.version_entry v WHERE v.table_id = t.table_id LIMIT 1) IS NULL"
 			" ORDER BY t.table_id",
 		.nargs = 2,
 		.types = {INT8OID, TIMESTAMPTZOID}};

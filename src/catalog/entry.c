@@ -271,7 +271,8 @@ lance_entry_has_children(int64 entry_id)
 	"WITH RECURSIVE below (entry_id) AS ("                           \
 	" SELECT entry_id FROM lance.catalog_entry WHERE parent_id = $1" \
 	" UNION ALL"                                                     \
-	" SELECT e.entry_id FROM below b JOIN lance.catalog_entry e ON e.parent_id = b.entry_id) "
+	" SELECT e.entry_id FROM below b CROSS JOIN LATERAL"             \
+	" (SELECT c.entry_id FROM lance.catalog_entry c WHERE c.parent_id = b.entry_id OFFSET 0) e) "
 
 /*
  * Lock everything below, in the order of the ids. While one pass waits, others may add names to namespaces that it has
@@ -281,12 +282,11 @@ lance_entry_has_children(int64 entry_id)
 static void
 lock_below(int64 entry_id)
 {
-	static LanceStatement lock = {
-		.sql = BELOW
-		"SELECT e.entry_id FROM lance.catalog_entry e WHERE e.entry_id IN (SELECT b.entry_id FROM below b)"
-		" ORDER BY e.entry_id FOR UPDATE OF e",
-		.nargs = 1,
-		.types = {INT8OID}};
+	static LanceStatement lock = {.sql = BELOW "SELECT e.entry_id FROM lance.catalog_entry e"
+											   " WHERE e.entry_id = ANY (ARRAY(SELECT b.entry_id FROM below b))"
+											   " ORDER BY e.entry_id FOR UPDATE OF e",
+								  .nargs = 1,
+								  .types = {INT8OID}};
 	static LanceStatement look = {.sql = BELOW "SELECT entry_id FROM below", .nargs = 1, .types = {INT8OID}};
 	uint64 locked = 0;
 
@@ -314,14 +314,16 @@ lance_entry_remove_below(int64 entry_id, bool with_self)
 	static LanceStatement queue = {.sql = BELOW
 								   "INSERT INTO lance.cleanup_item (kind, location, server_name, role_name) "
 								   "SELECT 'location', t.location, t.server_name, $2 "
-								   "FROM lance.table_entry t WHERE t.table_id IN (SELECT b.entry_id FROM below b)",
+								   "FROM lance.table_entry t"
+								   " WHERE t.table_id = ANY (ARRAY(SELECT b.entry_id FROM below b))",
 								   .nargs = 2,
 								   .types = {INT8OID, TEXTOID}};
-	static LanceStatement remove = {
-		.sql = BELOW "DELETE FROM lance.catalog_entry "
-					 "WHERE entry_id IN (SELECT b.entry_id FROM below b UNION ALL SELECT $1 WHERE $2)",
-		.nargs = 2,
-		.types = {INT8OID, BOOLOID}};
+	static LanceStatement remove = {.sql = BELOW
+									"DELETE FROM lance.catalog_entry "
+									"WHERE entry_id = ANY "
+									"(ARRAY(SELECT b.entry_id FROM below b UNION ALL SELECT $1 WHERE $2))",
+									.nargs = 2,
+									.types = {INT8OID, BOOLOID}};
 	Datum role = CStringGetTextDatum(GetUserNameFromId(GetUserId(), false));
 	LanceSession session;
 	bool files;

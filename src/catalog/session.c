@@ -8,6 +8,7 @@
 #include "access/xlog.h"
 #include "catalog/namespace.h"
 #include "catalog/session.h"
+#include "jit/jit.h"
 #include "miscadmin.h"
 #include "optimizer/cost.h"
 #include "pg/errcodes.h"
@@ -71,18 +72,28 @@ prepare(LanceStatement *statement)
 
 /*
  * A plan is kept until the tables are analysed. One that was made while they were nearly empty would read them from
- * end to end for all that is added until then, as will the plans of foreign keys that are made meanwhile.
+ * end to end for all that is added until then, as will the plans of foreign keys that are made meanwhile. Each statement
+ * has its indexes, and with them, in nested loops, costs what it finds. Where a loop could run the other way round, the
+ * statement leaves no choice: LATERAL (... OFFSET 0), or "= ANY (ARRAY(...))". sql/plans.sql tests that.
  */
 static void
 run(LanceStatement *statement, Datum *values, const char *nulls, Snapshot snapshot, long limit)
 {
 	bool seqscan = enable_seqscan;
+	bool hashjoin = enable_hashjoin;
+	bool mergejoin = enable_mergejoin;
+	bool bitmapscan = enable_bitmapscan;
+	bool jit = jit_enabled;
 	int rc;
 
 	prepare(statement);
 	PG_TRY();
 	{
 		enable_seqscan = false;
+		enable_hashjoin = false;
+		enable_mergejoin = false;
+		enable_bitmapscan = false;
+		jit_enabled = false;
 		rc = snapshot == InvalidSnapshot ? SPI_execute_plan(statement->plan, values, nulls, false, limit)
 										 : SPI_execute_snapshot(statement->plan, values, nulls, snapshot,
 																InvalidSnapshot, true, false, limit);
@@ -90,6 +101,10 @@ run(LanceStatement *statement, Datum *values, const char *nulls, Snapshot snapsh
 	PG_FINALLY();
 	{
 		enable_seqscan = seqscan;
+		enable_hashjoin = hashjoin;
+		enable_mergejoin = mergejoin;
+		enable_bitmapscan = bitmapscan;
+		jit_enabled = jit;
 	}
 	PG_END_TRY();
 	if (rc < 0)

@@ -100,9 +100,9 @@ int
 lance_catalog_tables_of(const LanceId *namespace_id, LanceTableRow ***rows)
 {
 	static LanceStatement statement = {
-		.sql =
-			"SELECT " ROW_COLUMNS "FROM lance.catalog_entry e JOIN lance.table_entry t ON t.table_id = e.entry_id "
-			"WHERE e.parent_id = $1 AND e.kind = 'table' ORDER BY e.name",
+		.sql = "SELECT " ROW_COLUMNS "FROM lance.catalog_entry e CROSS JOIN LATERAL"
+			   " (SELECT d.* FROM lance.table_entry d WHERE d.table_id = e.entry_id OFFSET 0) t "
+			   "WHERE e.parent_id = $1 AND e.kind = 'table' ORDER BY e.name",
 		.nargs = 1,
 		.types = {INT8OID}};
 	LanceEntry *space = lance_entry_find(namespace_id, LANCE_ENTRY_NAMESPACE, LANCE_LOCK_NONE);
@@ -284,7 +284,8 @@ lance_table_namespace_path(int64 namespace_id, LanceId *out)
 			   " WHERE e.entry_id = $1 AND e.entry_id <> 0"
 			   " UNION ALL"
 			   " SELECT e.entry_id, e.parent_id, e.name || u.path"
-			   " FROM up u JOIN lance.catalog_entry e ON e.entry_id = u.parent_id WHERE e.entry_id <> 0)"
+			   " FROM up u CROSS JOIN LATERAL (SELECT c.entry_id, c.parent_id, c.name FROM lance.catalog_entry c"
+			   " WHERE c.entry_id = u.parent_id OFFSET 0) e WHERE e.entry_id <> 0)"
 			   " SELECT path FROM up WHERE parent_id = 0",
 		.nargs = 1,
 		.types = {INT8OID}};
@@ -302,8 +303,9 @@ bool
 lance_table_name_holder(int64 namespace_id, const char *name, bool *is_table, char **location)
 {
 	static LanceStatement statement = {
-		.sql = "SELECT e.kind = 'table', t.location FROM lance.catalog_entry e"
-			   " LEFT JOIN lance.table_entry t ON t.table_id = e.entry_id WHERE e.parent_id = $1 AND e.name = $2",
+		.sql = "SELECT e.kind = 'table',"
+			   " (SELECT t.location FROM lance.table_entry t WHERE t.table_id = e.entry_id)"
+			   " FROM lance.catalog_entry e WHERE e.parent_id = $1 AND e.name = $2",
 		.nargs = 2,
 		.types = {INT8OID, TEXTOID}};
 	LanceSession session;
