@@ -36,9 +36,9 @@ typedef struct Entry
 /* In TopTransactionContext, or in keep_in, as all they point to. */
 static List *entries;
 static bool together;
-static MemoryContext keep_in; /* NULL: nothing is kept after the commit */
-static List *committed;       /* what the last transaction wrote, in keep_in */
-static bool interrupts_held;
+static MemoryContext keep_in;  /* NULL: nothing is kept after the commit */
+static List *committed;        /* what the last transaction wrote, in keep_in */
+static uint32 interrupts_held; /* the count of holds with ours; 0: not held */
 static bool callbacks_registered;
 
 bool

@@ -19,6 +19,7 @@
 #include "miscadmin.h"
 #include "pg/guc.h"
 #include "rest/deadline.h"
+#include "rest/hangup.h"
 #include "rest/http.h"
 #include "rest/request.h"
 #include "storage/fd.h"
@@ -482,13 +483,19 @@ static void
 on_connection(void *closure, struct MHD_Connection *connection, void **state,
 			  enum MHD_ConnectionNotificationCode what)
 {
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+
 	if (what == MHD_CONNECTION_NOTIFY_STARTED)
 	{
 		ReserveExternalFD();
 		*state = lance_deadline_open(connection);
+		if (info != NULL)
+			lance_hangup_watch(info->connect_fd);
 	}
 	else
 	{
+		if (info != NULL)
+			lance_hangup_forget(info->connect_fd);
 		lance_deadline_close(*state);
 		*state = NULL;
 		ReleaseExternalFD();
@@ -518,6 +525,7 @@ lance_http_start(LanceHttpHandler handler, LanceHttpAdmission admit)
 	http_handler = handler;
 	http_admit = admit;
 	http_context = AllocSetContextCreate(TopMemoryContext, "REST server", ALLOCSET_SMALL_SIZES);
+	lance_hangup_start();
 	MHD_set_panic_func(http_panic, NULL);
 	http_daemon =
 		MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG | MHD_ALLOW_SUSPEND_RESUME, 0,
@@ -592,6 +600,7 @@ lance_http_run(void)
 	lance_deadline_enforce();
 	if (MHD_run(http_daemon) != MHD_YES)
 		ereport(FATAL, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("the HTTP library failed to run")));
+	lance_hangup_pass_on();
 	if (MHD_get_timeout(http_daemon, &timeout) != MHD_YES)
 		return -1;
 	return (long)Min(timeout, (unsigned MHD_LONG_LONG)INT_MAX);

@@ -156,6 +156,31 @@ attach_texts(void)
 	MemoryContextSwitchTo(old);
 }
 
+/*
+ * Room for a text; InvalidDsaPointer when there is none. What says so by an error (a full /dev/shm does) has left the area as it
+ * was, but locked.
+ */
+static dsa_pointer
+allocate_text(Size size)
+{
+	MemoryContext context = CurrentMemoryContext;
+	volatile dsa_pointer text = InvalidDsaPointer;
+
+	PG_TRY();
+	{
+		text = dsa_allocate_extended(texts, size, DSA_ALLOC_HUGE | DSA_ALLOC_NO_OOM);
+	}
+	PG_CATCH();
+	{
+		LWLockReleaseAll();
+		MemoryContextSwitchTo(context);
+		EmitErrorReport();
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	return text;
+}
+
 /* Give a text back. A request's holds a key, so nothing is left of it. */
 static void
 free_text(dsa_pointer text, Size size)
@@ -323,7 +348,7 @@ pack_request(const LanceRestRequest *request, Size *size)
 	char *to;
 
 	*size = sizeof(head) + head.method + head.target + head.key + head.body + 4;
-	text = dsa_allocate_extended(texts, *size, DSA_ALLOC_HUGE | DSA_ALLOC_NO_OOM);
+	text = allocate_text(*size);
 	if (!DsaPointerIsValid(text))
 		return text;
 	to = dsa_get_address(texts, text);
@@ -597,7 +622,7 @@ lance_job_answer(const LanceRestReply *reply)
 {
 	Executor *mine = &area->executors[my_executor];
 	LanceJob *job = mine->job;
-	dsa_pointer text = dsa_allocate_extended(texts, Max(reply->size, 1), DSA_ALLOC_HUGE | DSA_ALLOC_NO_OOM);
+	dsa_pointer text = allocate_text(Max(reply->size, 1));
 	bool claimed;
 
 	if (DsaPointerIsValid(text))

@@ -2,9 +2,9 @@
  * worker.c
  *	  Registration of the background workers, and the loop of a REST worker.
  *
- * A REST worker is single-threaded: it waits on one event set (latch, postmaster, the HTTP library, the listening
- * sockets), runs what takes no time and hands the rest to executors (front.c). While it waits it holds no transaction and no snapshot, and nothing wakes it
- * but events. How it meets a missing database is told at connect_or_wait().
+ * A REST worker is single-threaded: it waits on one event set (latch, postmaster, the HTTP library, clients that hang up, the
+ * listening sockets), runs what takes no time and hands the rest to executors (front.c). While it waits it holds no
+ * transaction and no snapshot, and nothing wakes it but events. How it meets a missing database is told at connect_or_wait().
  */
 #include "postgres.h"
 
@@ -19,6 +19,7 @@
 #include "postmaster/interrupt.h"
 #include "rest/executor.h"
 #include "rest/front.h"
+#include "rest/hangup.h"
 #include "rest/http.h"
 #include "rest/job.h"
 #include "rest/listen.h"
@@ -101,6 +102,13 @@ register_worker(const char *name, const char *type, const char *function, int nu
 }
 
 static void
+register_rest_worker(int number)
+{
+	register_worker(psprintf("lance_catalog REST worker %d", number), "lance_catalog REST worker",
+					"lance_rest_worker_main", number);
+}
+
+static void
 register_executor(void)
 {
 	BackgroundWorker worker = {.bgw_restart_time = RESTART_SECONDS};
@@ -129,12 +137,16 @@ lance_rest_init(void)
 	previous_startup_hook = shmem_startup_hook;
 	shmem_startup_hook = rest_shmem_startup;
 	listening = lance_rest_listen();
-	for (int i = 1; listening && i <= lance_guc_rest_workers; i++)
-		register_worker(psprintf("lance_catalog REST worker %d", i), "lance_catalog REST worker",
-						"lance_rest_worker_main", i);
+
+	/* Where max_worker_processes is too small the later ones are missing: so there is one of each kind before there are more. */
 	if (listening)
+	{
+		register_rest_worker(1);
 		register_executor();
+	}
 	register_worker("lance_catalog cleanup worker", "lance_catalog cleanup worker", "lance_cleanup_worker_main", 0);
+	for (int i = 2; listening && i <= lance_guc_rest_workers; i++)
+		register_rest_worker(i);
 }
 
 /* ---- in a worker */
@@ -225,14 +237,15 @@ create_event_set(int *size)
 {
 	const pgsocket *sockets;
 	int count = lance_rest_listen_sockets(&sockets);
-	WaitEventSet *set = CreateWaitEventSet(TopMemoryContext, count + 3);
+	WaitEventSet *set = CreateWaitEventSet(TopMemoryContext, count + 4);
 
 	AddWaitEventToSet(set, WL_LATCH_SET, PGINVALID_SOCKET, MyLatch, NULL);
 	AddWaitEventToSet(set, WL_EXIT_ON_PM_DEATH, PGINVALID_SOCKET, NULL, NULL);
 	AddWaitEventToSet(set, WL_SOCKET_READABLE, lance_http_descriptor(), NULL, NULL);
+	AddWaitEventToSet(set, WL_SOCKET_READABLE, lance_hangup_descriptor(), NULL, NULL);
 	for (int i = 0; i < count; i++)
 		AddWaitEventToSet(set, WL_SOCKET_READABLE, sockets[i], NULL, unconstify(pgsocket *, &sockets[i]));
-	*size = count + 3;
+	*size = count + 4;
 	return set;
 }
 
