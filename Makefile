@@ -158,10 +158,18 @@ $(BUILD)/bench/decode: bench/decode.c test/unit/fixture_text.c $(LIB_OBJS)
 	@mkdir -p $(@D)
 	$(CC) $(LIB_WARNINGS) $(LIB_CPPFLAGS) -Itest $(OPTIMISE) $^ $(LIB_LIBS) -lm -o $@
 
-bench-programs: $(BUILD)/bench/decode inspect
+$(BUILD)/bench/load: bench/load.c
+	@mkdir -p $(@D)
+	$(CC) $(LIB_WARNINGS) -D_GNU_SOURCE $(OPTIMISE) $< -o $@
+
+bench-programs: $(BUILD)/bench/decode $(BUILD)/bench/load inspect
 
 bench: bench-programs
 	$(PYTHON) bench/decode.py $(BENCH)
+
+# ---- the REST server beside its peers: make bench-rest PYTHON=… [BENCH=options of bench/rest.py]
+bench-rest: $(BUILD)/bench/load
+	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) bench/rest.py $(BENCH)
 
 # ---- a second compiler reads everything (it makes no objects)
 CLANG = clang-14
@@ -207,7 +215,7 @@ fuzz: $(BUILD)/fuzz/$(NAME)_fuzz
 print-%:
 	@echo '$($*)'
 
-.PHONY: unit unit-tests random bench bench-programs inspect clang fuzz fuzz-replay fuzz-replays help
+.PHONY: unit unit-tests random bench bench-rest bench-programs inspect clang fuzz fuzz-replay fuzz-replays help
 help:
 	@echo "make deps       fetch and unpack nanoarrow (a build does it too when it is missing)"
 	@echo "make            build the extension"
@@ -215,6 +223,7 @@ help:
 	@echo "make unit       build and run the unit tests of the library half"
 	@echo "make inspect    build build/lance_inspect, which shows what a dataset is made of without a server"
 	@echo "make bench      decode speed of each encoding beside pylance (PYTHON=a python that has it)"
+	@echo "make bench-rest  the REST server beside pylance's adapter and SeaweedFS (PYTHON; BENCH=\"--weed PROGRAM\")"
 	@echo "make fuzz-replay  run the fuzz targets over their corpora;  make fuzz NAME=file  search for new inputs"
 	@echo "make clang      read everything with clang, for its warnings"
 	@echo "make clean      remove what was built"
