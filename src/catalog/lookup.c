@@ -13,6 +13,7 @@
 #include "catalog/namespace.h"
 #include "pg/errcodes.h"
 #include "pg/text_map.h"
+#include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
@@ -26,6 +27,8 @@ static const struct
 	[LANCE_ENTRY_BY_ID] = {"catalog_entry", "catalog_entry_pkey", ENTRY_PROPERTIES},
 	[LANCE_ENTRY_BY_NAME] = {"catalog_entry", "catalog_entry_parent_id_name_key", ENTRY_PROPERTIES},
 	[LANCE_TABLE_BY_ID] = {"table_entry", "table_entry_pkey", TABLE_MANAGED},
+	[LANCE_TABLE_BY_LOCATION] = {"table_entry", "table_entry_location_key", TABLE_MANAGED},
+	[LANCE_DROPPED_BY_LOCATION] = {"cleanup_item", "cleanup_item_location_idx", CLEANUP_LOCATION},
 	[LANCE_API_KEY_BY_HASH] = {"api_key", "api_key_key_hash_key", API_KEY_REVOKED_AT},
 };
 
@@ -94,6 +97,16 @@ lance_lookup_end(LanceLookup *lookup)
 	else
 		systable_endscan(lookup->scan);
 	table_close(lookup->relation, AccessShareLock);
+}
+
+void
+lance_lookup_lock(LanceLookupIndex index, LOCKMODE mode)
+{
+	LanceLookup lookup;
+
+	open_relation(&lookup, index, InvalidSnapshot);
+	LockRelationOid(RelationGetRelid(lookup.relation), mode);
+	table_close(lookup.relation, AccessShareLock);
 }
 
 /* ---- columns */

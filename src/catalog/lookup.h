@@ -10,16 +10,19 @@
 
 #include "access/genam.h"
 #include "ops/types.h"
+#include "storage/lockdefs.h"
 #include "utils/rel.h"
 #include "utils/snapshot.h"
 
 /* The tables and the columns of their keys. */
 typedef enum LanceLookupIndex
 {
-	LANCE_ENTRY_BY_ID,    /* entry_id */
-	LANCE_ENTRY_BY_NAME,  /* parent_id, name */
-	LANCE_TABLE_BY_ID,    /* table_id */
-	LANCE_API_KEY_BY_HASH /* key_hash */
+	LANCE_ENTRY_BY_ID,         /* entry_id */
+	LANCE_ENTRY_BY_NAME,       /* parent_id, name */
+	LANCE_TABLE_BY_LOCATION,   /* location */
+	LANCE_DROPPED_BY_LOCATION, /* location, of the items of the cleanup that are locations */
+	LANCE_TABLE_BY_ID,         /* table_id */
+	LANCE_API_KEY_BY_HASH      /* key_hash */
 } LanceLookupIndex;
 
 /* Columns as sql/install/10-schema.sql makes them. */
@@ -38,6 +41,13 @@ enum
 	TABLE_LOCATION,
 	TABLE_SERVER_NAME,
 	TABLE_MANAGED
+};
+
+enum
+{
+	CLEANUP_ID = 1,
+	CLEANUP_KIND,
+	CLEANUP_LOCATION
 };
 
 enum
@@ -78,6 +88,9 @@ extern void lance_lookup_ordered(LanceLookup *lookup, LanceLookupIndex index, Sn
 								 int nkeys);
 extern bool lance_lookup_next(LanceLookup *lookup);
 extern void lance_lookup_end(LanceLookup *lookup);
+
+/* Lock such a table until the transaction ends. */
+extern void lance_lookup_lock(LanceLookupIndex index, LOCKMODE mode);
 
 /* Columns of the current row. Texts and maps are palloc'd; NULL gives NULL or 0. */
 extern Datum lance_lookup_column(const LanceLookup *lookup, AttrNumber column, bool *isnull);

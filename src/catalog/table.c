@@ -6,6 +6,7 @@
 
 #include "catalog/entry.h"
 #include "catalog/lookup.h"
+#include "catalog/pg_collation.h"
 #include "catalog/session.h"
 #include "catalog/table.h"
 #include "catalog/table_entry.h"
@@ -14,6 +15,7 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/memutils.h"
+#include "utils/snapmgr.h"
 
 #define ROW_COLUMNS \
 	"t.table_id, e.parent_id, e.name, t.location, t.server_name, t.managed_versioning, e.properties "
@@ -278,25 +280,28 @@ lance_table_list(int64 namespace_id, const char *after, int64 limit, LanceTableP
 void
 lance_table_namespace_path(int64 namespace_id, LanceId *out)
 {
-	static LanceStatement statement = {
-		.sql = "WITH RECURSIVE up (entry_id, parent_id, path) AS ("
-			   " SELECT e.entry_id, e.parent_id, ARRAY[e.name] FROM lance.catalog_entry e"
-			   " WHERE e.entry_id = $1 AND e.entry_id <> 0"
-			   " UNION ALL"
-			   " SELECT e.entry_id, e.parent_id, e.name || u.path"
-			   " FROM up u CROSS JOIN LATERAL (SELECT c.entry_id, c.parent_id, c.name FROM lance.catalog_entry c"
-			   " WHERE c.entry_id = u.parent_id OFFSET 0) e WHERE e.entry_id <> 0)"
-			   " SELECT path FROM up WHERE parent_id = 0",
-		.nargs = 1,
-		.types = {INT8OID}};
-	LanceSession session;
+	Snapshot snapshot = lance_lookup_snapshot();
+	List *names = NIL;
+	ListCell *cell;
 
+	while (namespace_id > LANCE_ROOT_ENTRY)
+	{
+		LanceEntry *entry = lance_entry_of_number(snapshot, namespace_id);
+
+		CHECK_FOR_INTERRUPTS();
+		if (entry == NULL)
+			break;
+		names = lcons(entry->name, names);
+		namespace_id = entry->parent_id;
+	}
+	lance_lookup_done(snapshot);
 	memset(out, 0, sizeof(*out));
 	out->given = true;
-	lance_session_begin(&session);
-	if (lance_session_run(&statement, (Datum[]){Int64GetDatum(namespace_id)}, NULL, 1) == 1)
-		lance_row_texts(&session, 0, 1, &out->nparts, &out->parts);
-	lance_session_end(&session);
+	if (names == NIL)
+		return;
+	out->parts = palloc(list_length(names) * sizeof(char *));
+	foreach (cell, names)
+		out->parts[out->nparts++] = lfirst(cell);
 }
 
 bool
@@ -352,14 +357,7 @@ lance_table_id_at(const char *location, LanceId *out)
 void
 lance_table_lock_locations(bool chosen_by_caller)
 {
-	static LanceStatement one_at_a_time = {.sql = "LOCK TABLE lance.table_entry IN SHARE ROW EXCLUSIVE MODE",
-										   .nargs = 0};
-	static LanceStatement together = {.sql = "LOCK TABLE lance.table_entry IN ROW EXCLUSIVE MODE", .nargs = 0};
-	LanceSession session;
-
-	lance_session_begin(&session);
-	lance_session_run(chosen_by_caller ? &one_at_a_time : &together, NULL, NULL, 0);
-	lance_session_end(&session);
+	lance_lookup_lock(LANCE_TABLE_BY_LOCATION, chosen_by_caller ? ShareRowExclusiveLock : RowExclusiveLock);
 }
 
 /* The folders that a location lies in, itself included: "s3://b/x/y" gives "s3://b/x/y", "s3://b/x" and "s3://b". */
@@ -382,53 +380,60 @@ folders_above(const char *location)
 	return lance_texts_datum(n, folders);
 }
 
-/*
- * The first of the rows whose location equals or contains $1's, or lies in $2. '0' is the byte after '/': the range holds
- * exactly what lies below. Two statements, each of which an index answers whatever the planner thinks of their number.
- */
-#define OVERLAPS(columns, rows)                                      \
-	"(SELECT " columns " FROM " rows " location = ANY ($1) LIMIT 1)" \
-	" UNION ALL (SELECT " columns " FROM " rows                      \
-	" location > $2 || '/' AND location < $2 || '0' ORDER BY location LIMIT 1)"
+/* The location of the first row, as it is now, with such keys; NULL when there is none. */
+static char *
+first_location(LanceLookupIndex index, Snapshot now, ScanKey keys, int nkeys)
+{
+	LanceLookup lookup;
+	char *found = NULL;
 
-#define TABLES_WHERE "lance.table_entry WHERE"
-#define DROPPED_WHERE "lance.cleanup_item WHERE kind = 'location' AND"
+	lance_lookup_ordered(&lookup, index, now, keys, nkeys);
+	if (lance_lookup_next(&lookup))
+		found = lance_lookup_text(&lookup, index == LANCE_TABLE_BY_LOCATION ? TABLE_LOCATION : CLEANUP_LOCATION);
+	lance_lookup_end(&lookup);
+	return found;
+}
+
+/*
+ * The first of the rows whose location equals, contains or lies in this one. '0' is the byte after '/': the range holds
+ * exactly what lies below.
+ */
+static char *
+overlap(LanceLookupIndex index, const char *location)
+{
+	Snapshot now = RegisterSnapshot(GetLatestSnapshot());
+	AttrNumber column = index == LANCE_TABLE_BY_LOCATION ? TABLE_LOCATION : CLEANUP_LOCATION;
+	ScanKeyData keys[2];
+	char *found;
+
+	ScanKeyEntryInitialize(&keys[0], SK_SEARCHARRAY, column, BTEqualStrategyNumber, InvalidOid, C_COLLATION_OID,
+						   F_TEXTEQ, folders_above(location));
+	found = first_location(index, now, keys, 1);
+	if (found == NULL)
+	{
+		ScanKeyInit(&keys[0], column, BTGreaterStrategyNumber, F_TEXT_GT,
+					CStringGetTextDatum(psprintf("%s/", location)));
+		ScanKeyInit(&keys[1], column, BTLessStrategyNumber, F_TEXT_LT,
+					CStringGetTextDatum(psprintf("%s0", location)));
+		found = first_location(index, now, keys, 2);
+	}
+	UnregisterSnapshot(now);
+	return found;
+}
 
 char *
 lance_table_overlap(const char *location, bool *dropped)
 {
-	static LanceStatement statement = {.sql = OVERLAPS("location, false", TABLES_WHERE) " UNION ALL " OVERLAPS(
-										   "location, true", DROPPED_WHERE) " LIMIT 1",
-									   .nargs = 2,
-									   .types = {TEXTARRAYOID, TEXTOID}};
-	Datum values[] = {folders_above(location), CStringGetTextDatum(location)};
-	LanceSession session;
-	char *other = NULL;
+	char *other = overlap(LANCE_TABLE_BY_LOCATION, location);
 
-	*dropped = false;
-	lance_session_begin(&session);
-	if (lance_session_run_latest(&statement, values, NULL) > 0)
-	{
-		other = lance_row_text(&session, 0, 1);
-		*dropped = lance_row_bool(0, 2);
-	}
-	lance_session_end(&session);
-	return other;
+	*dropped = other == NULL;
+	return other != NULL ? other : overlap(LANCE_DROPPED_BY_LOCATION, location);
 }
 
 bool
 lance_table_location_used(const char *location)
 {
-	static LanceStatement statement = {
-		.sql = OVERLAPS("1", TABLES_WHERE) " LIMIT 1", .nargs = 2, .types = {TEXTARRAYOID, TEXTOID}};
-	Datum values[] = {folders_above(location), CStringGetTextDatum(location)};
-	LanceSession session;
-	bool used;
-
-	lance_session_begin(&session);
-	used = lance_session_run_latest(&statement, values, NULL) > 0;
-	lance_session_end(&session);
-	return used;
+	return overlap(LANCE_TABLE_BY_LOCATION, location) != NULL;
 }
 
 void

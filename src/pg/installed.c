@@ -7,7 +7,6 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
-#include "access/xact.h"
 #include "catalog/indexing.h"
 #include "catalog/pg_extension.h"
 #include "commands/extension.h"
@@ -15,17 +14,27 @@
 #include "storage/proc.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/inval.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 
 #define EXTENSION_NAME "lance_catalog"
 
-/* What pg_extension said in this transaction and at this command of it: the server has no cache of that catalog. */
+/*
+ * What pg_extension said in this transaction: the server has no cache of that catalog. Making or dropping the extension
+ * makes or drops its schema, of which the server tells.
+ */
 static struct
 {
 	LocalTransactionId transaction;
-	CommandId command;
 	LanceInstalled extension;
 } known = {.transaction = InvalidLocalTransactionId};
+
+static void
+forget(Datum arg, int cache, uint32 hash)
+{
+	known.transaction = InvalidLocalTransactionId;
+}
 
 static void
 look(LanceInstalled *out)
@@ -56,14 +65,21 @@ look(LanceInstalled *out)
 const LanceInstalled *
 lance_installed(void)
 {
-	CommandId command = GetCurrentCommandId(false);
+	static bool listening = false;
 
-	if (known.transaction != MyProc->lxid || known.command != command)
+	if (!listening)
 	{
-		known.transaction = InvalidLocalTransactionId;
-		look(&known.extension);
+		CacheRegisterSyscacheCallback(NAMESPACEOID, forget, (Datum)0);
+		CacheRegisterSyscacheCallback(PROCOID, forget, (Datum)0);
+		listening = true;
+	}
+	if (known.transaction != MyProc->lxid)
+	{
+		LanceInstalled found;
+
+		look(&found);
+		known.extension = found;
 		known.transaction = MyProc->lxid;
-		known.command = command;
 	}
 	return OidIsValid(known.extension.extension) ? &known.extension : NULL;
 }

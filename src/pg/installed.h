@@ -12,7 +12,7 @@ typedef struct LanceInstalled
 	char version[64];
 } LanceInstalled;
 
-/* The extension as it is installed, looked up once for each command of a transaction; NULL when it is not there. */
+/* The extension as it is installed, looked up once a transaction; NULL when it is not there. Valid until the next call. */
 extern const LanceInstalled *lance_installed(void);
 
 /*

@@ -20,6 +20,7 @@
 #include "storage/latch.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
+#include "utils/timestamp.h"
 #include "utils/wait_event.h"
 
 /* Items of one transaction: few, because it stays open while the store works. */
@@ -28,6 +29,9 @@
 /* Bounds of the sleep before the next try. An item that is due may be in another transaction's hands. */
 #define SHORTEST_SLEEP_MS 1000
 #define RETRY_AFTER_ERROR_MS 60000
+
+/* After a wake-up, so long for more: each commit of a version queues an item, and a look at the queue costs as much. */
+#define GATHER_MS 300
 
 #define STANDBY_CHECK_MS 30000
 #define DATABASE_CHECK_MS 5000
@@ -96,6 +100,20 @@ clean(MemoryContext turn)
 	return sleep;
 }
 
+static void
+gather(void)
+{
+	TimestampTz end = GetCurrentTimestamp() + GATHER_MS * INT64CONST(1000);
+	long left;
+
+	while ((left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), end)) > 0)
+	{
+		(void)WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | WL_TIMEOUT, left, PG_WAIT_EXTENSION);
+		ResetLatch(MyLatch);
+		lance_rest_housekeeping();
+	}
+}
+
 void
 lance_cleanup_worker_main(Datum number)
 {
@@ -123,7 +141,12 @@ lance_cleanup_worker_main(Datum number)
 			sleep = clean(turn);
 			pgstat_report_stat(true);
 		}
-		(void)WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | (sleep >= 0 ? WL_TIMEOUT : 0), sleep,
-						PG_WAIT_EXTENSION);
+		if ((WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | (sleep >= 0 ? WL_TIMEOUT : 0), sleep,
+					   PG_WAIT_EXTENSION) &
+			 WL_LATCH_SET) != 0)
+		{
+			ResetLatch(MyLatch);
+			gather();
+		}
 	}
 }
