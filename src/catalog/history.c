@@ -11,6 +11,7 @@
 #include "dataset/version_page.h"
 #include "miscadmin.h"
 #include "pg/errcodes.h"
+#include "pg/reading.h"
 #include "pg/report.h"
 
 /* Milliseconds from the Unix epoch to PostgreSQL's. */
@@ -29,7 +30,26 @@ lance_history_begin(LanceHistory *history, const LanceTableRow *table, const cha
 	history->branch = main_branch ? "" : branch;
 	history->lib = lib;
 	history->store = store;
+	history->newest_now = -1;
 	lance_check(&lib->ctx, lnc_versions_folder(&lib->ctx, lib->arena, history->branch, &history->folder));
+}
+
+/*
+ * Whether a version without a row for this statement was committed through the catalog since it began: then it will be
+ * there for the next one, together with all else that its transaction did. To be asked after the look into the store, from
+ * which on a transaction that had written its manifests and removed its intents has its rows.
+ */
+static bool
+came_later(LanceHistory *history, const LncVersionFile *file)
+{
+	int64 table_id = history->table->table_id;
+
+	if (!lance_reading())
+		return false;
+	if (history->newest_now < 0)
+		history->newest_now = lance_version_newest_now(table_id, history->branch);
+	return file->version <= (uint64)history->newest_now &&
+		   lance_version_recorded_now(table_id, history->branch, (int64)file->version);
 }
 
 /*
@@ -41,8 +61,9 @@ counts(LanceHistory *history, const LncVersionFile *file, const LanceVersionRow 
 {
 	if (row != NULL)
 		return !row->deleted;
-	return !file->intended || !lance_intent_covers(history->lib, history->store, history->folder, file) ||
-		   lance_intent_begins_branch(history->lib, history->store, history->branch, file->version);
+	if (file->intended && lance_intent_covers(history->lib, history->store, history->folder, file))
+		return lance_intent_begins_branch(history->lib, history->store, history->branch, file->version);
+	return !came_later(history, file);
 }
 
 static LanceHistoryItem *
@@ -61,10 +82,17 @@ make_item(const LncVersionFile *file, const LanceVersionRow *row, LanceHistoryIt
 	return item;
 }
 
-/* A client deleted a manifest that it must not, or the store lost it: nobody may go on as if it had never been. */
+/*
+ * A client deleted a manifest that it must not, or the store lost it: nobody may go on as if it had never been. But a statement
+ * may still see a table that was dropped since it began, and whose files are gone.
+ */
 static void
 damaged(const LanceHistory *history, const LanceVersionRow *row)
 {
+	if (!lance_version_recorded_now(history->table->table_id, history->branch, row->version))
+		ereport(ERROR,
+				(lance_errcode(LANCE_TABLE_NOT_FOUND), errmsg("table \"%s\" does not exist", history->table->shown),
+				 errdetail("It was dropped after this statement began.")));
 	ereport(
 		ERROR,
 		(lance_errcode(LANCE_INVALID_TABLE_STATE),
@@ -111,6 +139,7 @@ lance_history_list(LanceHistory *history, LanceHistoryItem **items)
 	}
 	lance_check(ctx,
 				lnc_versions_list(ctx, history->lib->arena, history->store, history->folder, 0, &nfiles, &files));
+	history->newest_now = -1;
 	lance_history_check_newest(history, newest, nfiles > 0 ? files[nfiles - 1].version : 0);
 	if (nfiles > PG_INT32_MAX)
 		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -188,6 +217,7 @@ add_files(Page *page, size_t n, const LncVersionFile *files)
 	LanceVersionRow *rows;
 	int nrows;
 
+	history->newest_now = -1;
 	for (size_t i = 0; i < n; i++)
 		versions[i] = (int64)files[i].version;
 	nrows = lance_version_rows_of(history->table->table_id, history->branch, (int)n, versions, &rows);
@@ -493,6 +523,7 @@ find_latest(LanceHistory *history, bool *recorded)
 		return NULL;
 	}
 	lance_check(&history->lib->ctx, code);
+	history->newest_now = -1;
 	lance_history_check_newest(history, newest, file.version);
 	if (row == NULL || (uint64)row->version != file.version)
 		row = lance_version_row(history->table->table_id, history->branch, (int64)file.version);
@@ -552,6 +583,7 @@ lance_history_find(LanceHistory *history, uint64 version)
 	if (code == LNC_NOT_FOUND)
 		return NULL;
 	lance_check(ctx, code);
+	history->newest_now = -1;
 	if (row == NULL)
 		lance_check(ctx, lnc_versions_intended(ctx, history->lib->arena, history->store, history->folder, version,
 											   file.naming, &file.intended));
@@ -577,7 +609,7 @@ lance_history_only_declared(const LanceTableRow *table, LanceLibrary *lib, LncSt
 	if (code == LNC_NOT_FOUND)
 		return true;
 	lance_check(&lib->ctx, code);
-	if (file.intended)
+	if (file.intended || lance_reading())
 	{
 		LanceHistory history;
 

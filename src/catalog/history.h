@@ -37,6 +37,7 @@ typedef struct LanceHistory
 	char *folder;       /* of the manifests, relative to the location */
 	LanceLibrary *lib;  /* borrowed */
 	LncStore *store;    /* borrowed: of the table's location */
+	int64 newest_now;   /* the newest with a row after the last look into the store; -1: not asked yet */
 } LanceHistory;
 
 /* Throws LANCE_INVALID_INPUT for a branch name that can't be one. branch NULL or "main" is main. */

@@ -12,6 +12,7 @@
 #include "catalog/lookup.h"
 #include "catalog/namespace.h"
 #include "pg/errcodes.h"
+#include "pg/reading.h"
 #include "pg/text_map.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
@@ -35,6 +36,8 @@ static const struct
 Snapshot
 lance_lookup_snapshot(void)
 {
+	if (lance_reading())
+		return RegisterSnapshot(GetActiveSnapshot());
 	CommandCounterIncrement();
 	return RegisterSnapshot(GetTransactionSnapshot());
 }

@@ -13,6 +13,7 @@
 #include "optimizer/cost.h"
 #include "pg/errcodes.h"
 #include "pg/installed.h"
+#include "pg/reading.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
@@ -94,7 +95,7 @@ run(LanceStatement *statement, Datum *values, const char *nulls, Snapshot snapsh
 		enable_mergejoin = false;
 		enable_bitmapscan = false;
 		jit_enabled = false;
-		rc = snapshot == InvalidSnapshot ? SPI_execute_plan(statement->plan, values, nulls, false, limit)
+		rc = snapshot == InvalidSnapshot ? SPI_execute_plan(statement->plan, values, nulls, lance_reading(), limit)
 										 : SPI_execute_snapshot(statement->plan, values, nulls, snapshot,
 																InvalidSnapshot, true, false, limit);
 	}

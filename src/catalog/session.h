@@ -45,7 +45,7 @@ extern void lance_session_end(LanceSession *session);
 
 /*
  * Run a statement; nulls as SPI wants them ('n' or ' ' for each argument), or NULL. limit 0: all rows. Sees everything
- * committed before the call, under READ COMMITTED. Returns the number of rows.
+ * committed before the call, under READ COMMITTED and outside of LANCE_READ (pg/reading.h). Returns the number of rows.
  */
 extern uint64 lance_session_run(LanceStatement *statement, Datum *values, const char *nulls, long limit);
 

@@ -202,6 +202,24 @@ lance_version_recorded_now(int64 table_id, const char *branch, int64 version)
 	return found;
 }
 
+int64
+lance_version_newest_now(int64 table_id, const char *branch)
+{
+	static LanceStatement statement = {.sql = "SELECT version FROM lance.version_entry WHERE table_id = $1 AND "
+											  "branch = $2 ORDER BY version DESC LIMIT 1",
+									   .nargs = 2,
+									   .types = {INT8OID, TEXTOID}};
+	LanceSession session;
+	int64 version = 0;
+
+	lance_session_begin(&session);
+	if (lance_session_run_latest(&statement, (Datum[]){Int64GetDatum(table_id), CStringGetTextDatum(branch)},
+								 NULL) == 1)
+		version = lance_row_int64(0, 1);
+	lance_session_end(&session);
+	return version;
+}
+
 bool
 lance_version_insert(int64 table_id, const char *branch, const LanceVersionRow *row)
 {

@@ -51,6 +51,9 @@ extern bool lance_version_recorded(int64 table_id);
 /* True when there is a row by now, whatever this transaction's snapshot sees. */
 extern bool lance_version_recorded_now(int64 table_id, const char *branch, int64 version);
 
+/* The newest version of a branch that has a row by now, deleted or not, whatever the snapshot; 0 when none has. */
+extern int64 lance_version_newest_now(int64 table_id, const char *branch);
+
 /* Add a row. False when there is one already, which stays as it is. */
 extern bool lance_version_insert(int64 table_id, const char *branch, const LanceVersionRow *row);
 

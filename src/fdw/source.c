@@ -18,6 +18,7 @@
 #include "miscadmin.h"
 #include "pg/errcodes.h"
 #include "pg/profile.h"
+#include "pg/reading.h"
 #include "pg/report.h"
 #include "utils/acl.h"
 #include "utils/memutils.h"
@@ -324,7 +325,7 @@ locate(const LanceTableOptions *options, Oid userid, Pin *pin)
 
 	memset(pin, 0, sizeof(*pin));
 	if (options->table != NULL)
-		locate_table(options, userid, lib, pin);
+		LANCE_READ(locate_table(options, userid, lib, pin));
 	else
 	{
 		LanceTableOptions resolved = *options;

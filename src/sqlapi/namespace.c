@@ -6,6 +6,7 @@
 
 #include "ops/namespace.h"
 #include "pg/installed.h"
+#include "pg/reading.h"
 #include "sqlapi/args.h"
 
 PG_FUNCTION_INFO_V1(lance_sql_create_namespace);
@@ -43,7 +44,7 @@ lance_sql_list_namespaces(PG_FUNCTION_ARGS)
 	lance_arg_id(fcinfo, 0, &request.id);
 	request.page_token = lance_arg_text(fcinfo, 1);
 	request.limit = lance_arg_int4(fcinfo, 2);
-	lance_op_list_namespaces(&request, &response);
+	LANCE_READ(lance_op_list_namespaces(&request, &response));
 	lance_set_begin(fcinfo);
 	for (int i = 0; i < response.namespaces.count; i++)
 	{
@@ -63,7 +64,7 @@ lance_sql_describe_namespace(PG_FUNCTION_ARGS)
 	LanceDescribeNamespaceResponse response;
 
 	lance_arg_id(fcinfo, 0, &request.id);
-	lance_op_describe_namespace(&request, &response);
+	LANCE_READ(lance_op_describe_namespace(&request, &response));
 	return lance_properties_result(fcinfo, &response.properties);
 }
 
@@ -76,7 +77,7 @@ lance_sql_namespace_exists(PG_FUNCTION_ARGS)
 	LanceNamespaceExistsRequest request = {0};
 
 	lance_arg_id(fcinfo, 0, &request.id);
-	lance_op_namespace_exists(&request);
+	LANCE_READ(lance_op_namespace_exists(&request));
 	PG_RETURN_VOID();
 }
 

@@ -8,6 +8,7 @@
 #include "datatype/timestamp.h"
 #include "ops/ref.h"
 #include "pg/installed.h"
+#include "pg/reading.h"
 #include "sqlapi/args.h"
 
 PG_FUNCTION_INFO_V1(lance_sql_create_table_tag);
@@ -65,7 +66,7 @@ lance_sql_get_table_tag_version(PG_FUNCTION_ARGS)
 
 	lance_arg_id(fcinfo, 0, &request.id);
 	request.tag = lance_arg_text(fcinfo, 1);
-	lance_op_get_table_tag_version(&request, &response);
+	LANCE_READ(lance_op_get_table_tag_version(&request, &response));
 	lance_record_int8(&record, response.version);
 	lance_record_text(&record, response.branch);
 	return lance_record_result(fcinfo, &record);
@@ -104,7 +105,7 @@ lance_sql_list_table_tags(PG_FUNCTION_ARGS)
 	LanceRecord record = {0};
 
 	list_arguments(fcinfo, &request);
-	lance_op_list_table_tags(&request, &response);
+	LANCE_READ(lance_op_list_table_tags(&request, &response));
 	lance_set_begin(fcinfo);
 	for (int i = 0; i < response.tags.count; i++)
 	{
@@ -171,7 +172,7 @@ lance_sql_list_table_branches(PG_FUNCTION_ARGS)
 	LanceRecord record = {0};
 
 	list_arguments(fcinfo, &request);
-	lance_op_list_table_branches(&request, &response);
+	LANCE_READ(lance_op_list_table_branches(&request, &response));
 	lance_set_begin(fcinfo);
 	for (int i = 0; i < response.branches.count; i++)
 	{

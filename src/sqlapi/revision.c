@@ -8,6 +8,7 @@
 #include "ops/revision.h"
 #include "ops/stats.h"
 #include "pg/installed.h"
+#include "pg/reading.h"
 #include "sqlapi/args.h"
 
 PG_FUNCTION_INFO_V1(lance_sql_restore_table);
@@ -128,7 +129,7 @@ lance_sql_get_table_stats(PG_FUNCTION_ARGS)
 
 	lance_arg_id(fcinfo, 0, &request.id);
 	request.branch = lance_arg_text(fcinfo, 1);
-	lance_op_get_table_stats(&request, &response);
+	LANCE_READ(lance_op_get_table_stats(&request, &response));
 	lance_record_int8(&record, response.total_bytes);
 	lance_record_int8(&record, response.num_rows);
 	lance_record_int8(&record, response.num_indices);

@@ -6,6 +6,7 @@
 
 #include "ops/table.h"
 #include "pg/installed.h"
+#include "pg/reading.h"
 #include "sqlapi/args.h"
 
 PG_FUNCTION_INFO_V1(lance_sql_declare_table);
@@ -78,7 +79,7 @@ lance_sql_describe_table(PG_FUNCTION_ARGS)
 	request.load_detailed_metadata = lance_arg_bool(fcinfo, 5);
 	request.check_declared = lance_arg_bool(fcinfo, 6);
 	request.vend_credentials = lance_arg_bool(fcinfo, 7);
-	lance_op_describe_table(&request, &response);
+	LANCE_READ(lance_op_describe_table(&request, &response));
 	lance_record_text(&record, response.location);
 	lance_record_text(&record, response.table_uri);
 	lance_record_properties(&record, &response.storage_options);
@@ -104,7 +105,7 @@ lance_sql_table_exists(PG_FUNCTION_ARGS)
 	LanceTableExistsRequest request = {0};
 
 	lance_arg_id(fcinfo, 0, &request.id);
-	lance_op_table_exists(&request);
+	LANCE_READ(lance_op_table_exists(&request));
 	PG_RETURN_VOID();
 }
 
@@ -134,7 +135,7 @@ lance_sql_list_tables(PG_FUNCTION_ARGS)
 	request.page_token = lance_arg_text(fcinfo, 1);
 	request.limit = lance_arg_int4(fcinfo, 2);
 	request.include_declared = lance_arg_bool(fcinfo, 3);
-	lance_op_list_tables(&request, &response);
+	LANCE_READ(lance_op_list_tables(&request, &response));
 	return_names(fcinfo, &response.tables);
 	PG_RETURN_NULL();
 }
@@ -152,7 +153,7 @@ lance_sql_list_all_tables(PG_FUNCTION_ARGS)
 	request.page_token = lance_arg_text(fcinfo, 1);
 	request.limit = lance_arg_int4(fcinfo, 2);
 	request.include_declared = lance_arg_bool(fcinfo, 3);
-	lance_op_list_all_tables(&request, &response);
+	LANCE_READ(lance_op_list_all_tables(&request, &response));
 	return_names(fcinfo, &response.tables);
 	PG_RETURN_NULL();
 }

@@ -7,6 +7,7 @@
 #include "ops/changes_json.h"
 #include "ops/transaction.h"
 #include "pg/installed.h"
+#include "pg/reading.h"
 #include "sqlapi/args.h"
 
 PG_FUNCTION_INFO_V1(lance_sql_describe_transaction);
@@ -32,7 +33,7 @@ lance_sql_describe_transaction(PG_FUNCTION_ARGS)
 	LanceTransactionResponse response;
 
 	lance_arg_id(fcinfo, 0, &request.id);
-	lance_op_describe_transaction(&request, &response);
+	LANCE_READ(lance_op_describe_transaction(&request, &response));
 	return result(fcinfo, &response);
 }
 

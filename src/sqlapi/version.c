@@ -8,6 +8,7 @@
 #include "ops/version.h"
 #include "pg/errcodes.h"
 #include "pg/installed.h"
+#include "pg/reading.h"
 #include "sqlapi/args.h"
 #include "utils/multirangetypes.h"
 #include "utils/rangetypes.h"
@@ -67,7 +68,7 @@ lance_sql_list_table_versions(PG_FUNCTION_ARGS)
 	request.page_token = lance_arg_text(fcinfo, 2);
 	request.limit = lance_arg_int4(fcinfo, 3);
 	request.descending = lance_arg_bool(fcinfo, 4);
-	lance_op_list_table_versions(&request, &response);
+	LANCE_READ(lance_op_list_table_versions(&request, &response));
 	lance_set_begin(fcinfo);
 	for (int i = 0; i < response.versions.count; i++)
 	{
@@ -90,7 +91,7 @@ lance_sql_describe_table_version(PG_FUNCTION_ARGS)
 	lance_arg_id(fcinfo, 0, &request.id);
 	request.version = lance_arg_int8(fcinfo, 1);
 	request.branch = lance_arg_text(fcinfo, 2);
-	lance_op_describe_table_version(&request, &response);
+	LANCE_READ(lance_op_describe_table_version(&request, &response));
 	fill_version(&record, &response.version);
 	return lance_record_result(fcinfo, &record);
 }
