@@ -1,7 +1,9 @@
 # What scans take: memory with rows and columns of any width, and nothing left behind by a thousand failures in a session.
 use strict;
 use warnings;
-use IO::Socket::INET;
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+use LanceStore;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -63,28 +65,11 @@ foreach my $v (0 .. 2)
 }
 
 # ---- a thousand failures: a store that refuses, and a cancel in the middle of a scan
-my $socket = IO::Socket::INET->new(Listen => 100, LocalAddr => '127.0.0.1', LocalPort => 0, Proto => 'tcp') or die $!;
-my $port = $socket->sockport;
-my $store = fork() // die $!;
-if ($store == 0)
-{
-	my $body = '<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>';
-
-	while (my $client = $socket->accept)
-	{
-		while (defined(my $line = <$client>))
-		{
-			next if $line !~ /^\r?\n/;
-			print $client "HTTP/1.1 403 Forbidden\r\nContent-Length: " . length($body) . "\r\nConnection: close\r\n\r\n$body";
-			last;
-		}
-		close $client;
-	}
-	exit 0;
-}
+my $store = LanceStore->start(counts => sub { 1 });
+$store->plan('from 1 denied');
 $node->safe_psql('postgres', qq{
 	CREATE SERVER refusing FOREIGN DATA WRAPPER lance_fdw
-		OPTIONS (root 's3://bucket', endpoint 'http://127.0.0.1:$port', allow_http 'true');
+		OPTIONS (root 's3://bucket', endpoint '$store->{url}', allow_http 'true');
 	CREATE FOREIGN TABLE refused (id bigint) SERVER refusing OPTIONS (uri 's3://bucket/x.lance');
 	CREATE FUNCTION state_of(query text) RETURNS text LANGUAGE plpgsql AS \$\$
 	BEGIN
@@ -117,7 +102,6 @@ foreach my $case (['a refusing store', 'SELECT * FROM refused', '42501'],
 
 	is($answer, "0\n0\nt|t\n0", "$what: fails a thousand times in a session and leaves no file and no memory behind");
 }
-kill 'TERM', $store;
-waitpid $store, 0;
+$store->stop;
 $node->stop;
 done_testing();

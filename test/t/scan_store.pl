@@ -1,54 +1,23 @@
 # What statements say when there is no dataset: a bucket that is missing is told apart from one without the dataset.
 use strict;
 use warnings;
-use IO::Socket::INET;
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+use LanceStore;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-# A store that knows no bucket "missing", and holds nothing in others.
-my $listener = IO::Socket::INET->new(Listen => 100, LocalAddr => '127.0.0.1', LocalPort => 0, Proto => 'tcp') or die $!;
-my $port = $listener->sockport;
-my $parent = $$;
-my $server = fork // die $!;
-if ($server == 0)
-{
-	while (my $client = $listener->accept)
-	{
-		my $head = '';
-		while (defined(my $line = <$client>))
-		{
-			last if $line =~ /^\r?\n$/;
-			$head .= $line;
-		}
-		my ($method, $target) = $head =~ /^(\S+) (\S+)/ or next;
-		my ($status, $body) = ('404 Not Found', '<Error><Code>NoSuchKey</Code><Message>No key.</Message></Error>');
-		if ($target =~ m{^/missing\b})
-		{
-			$body = '<Error><Code>NoSuchBucket</Code><Message>No bucket.</Message></Error>';
-		}
-		elsif ($target =~ /list-type=2/)
-		{
-			$status = '200 OK';
-			$body = '<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>';
-		}
-		print $client "HTTP/1.1 $status\r\nContent-Length: " . length($body) . "\r\nConnection: close\r\n\r\n"
-			. ($method eq 'HEAD' ? '' : $body);
-		close $client;
-	}
-	exit 0;
-}
-close $listener;
-
+my $store = LanceStore->start(buckets => ['empty']);
 my $node = PostgreSQL::Test::Cluster->new('store');
 $node->init;
 $node->start;
 $node->safe_psql('postgres', qq{
 	CREATE EXTENSION lance_catalog;
 	CREATE SERVER missing FOREIGN DATA WRAPPER lance_fdw
-		OPTIONS (root 's3://missing', endpoint 'http://127.0.0.1:$port', allow_http 'true');
+		OPTIONS (root 's3://missing', endpoint '$store->{url}', allow_http 'true');
 	CREATE SERVER empty FOREIGN DATA WRAPPER lance_fdw
-		OPTIONS (root 's3://empty', endpoint 'http://127.0.0.1:$port', allow_http 'true');
+		OPTIONS (root 's3://empty', endpoint '$store->{url}', allow_http 'true');
 	CREATE FOREIGN TABLE in_missing (id bigint, _rowid bigint) SERVER missing OPTIONS (uri 's3://missing/x.lance');
 	CREATE FOREIGN TABLE in_empty (id bigint, _rowid bigint) SERVER empty OPTIONS (uri 's3://empty/x.lance');
 	CREATE FOREIGN TABLE old_in_missing (id bigint) SERVER missing OPTIONS (uri 's3://missing/x.lance', version '3');
@@ -98,16 +67,4 @@ foreach my $sql (q{SELECT is_only_declared FROM lance_describe_table('ml$docs', 
 	like($err, qr/58P01: .*404 NoSuchBucket/, "$sql: cause");
 }
 $node->stop;
-
-END
-{
-	if ($$ == ($parent // 0) && $server)
-	{
-		my $status = $?;
-
-		kill 'TERM', $server;
-		waitpid $server, 0;
-		$? = $status;
-	}
-}
 done_testing();
