@@ -1,6 +1,8 @@
 --
 -- API keys: shown once, stored as hashes, bound to a role.
 --
+-- (No word on a REST server that is off.)
+SET client_min_messages = warning;
 CREATE ROLE key_user;
 CREATE ROLE key_maker LOGIN;
 SELECT * FROM lance_create_api_key('key_user', 'test') \gset

@@ -113,6 +113,47 @@ SELECT t.create_version('zz', 4, 'z4');
 SELECT t.create_version('new', 2, 'n2');
 COMMIT;
 SELECT t.versions('zz'), t.versions('new');
+-- A block of PL/pgSQL that fails publishes nothing of what it did; what stands around it is published.
+DO $$
+BEGIN
+	PERFORM t.create_version('zz', 5, 'z5');
+	FOR i IN 1 .. 3 LOOP
+		BEGIN
+			PERFORM t.create_version('new', 3, 'n3');
+			PERFORM t.create_version('zz', 6, 'z6');
+			INSERT INTO ordinary VALUES (5);
+			PERFORM lance_rename_table('new', 'newer');
+			PERFORM 1 / (i - i);
+		EXCEPTION WHEN division_by_zero THEN
+			NULL;
+		END;
+	END LOOP;
+	PERFORM t.create_version('zz', 6, 'z6 again');
+	INSERT INTO ordinary VALUES (6);
+END $$;
+SELECT t.versions('zz'), t.read('zz', t.v2(6)), t.versions('new'), t.folder('new'), array_agg(n) FROM ordinary WHERE n >= 5;
+-- A store that is gone: ROLLBACK, and ROLLBACK TO, work all the same, COMMIT is an error, and nothing is left of it.
+SELECT format('mv %1$s %1$s.away && touch %1$s && cat > /dev/null', root) AS away,
+	format('rm %1$s && mv %1$s.away %1$s && cat > /dev/null', root) AS back FROM t.setting \gset
+BEGIN;
+SELECT t.create_version('zz', 7, 'z7');
+SAVEPOINT s;
+SELECT t.create_version('new', 3, 'n3');
+COPY (SELECT 1) TO PROGRAM :'away';
+ROLLBACK TO s;
+ROLLBACK;
+COPY (SELECT 1) TO PROGRAM :'back';
+BEGIN;
+SELECT t.create_version('zz', 7, 'z7');
+SELECT t.create_version('new', 3, 'n3');
+INSERT INTO ordinary VALUES (7);
+COPY (SELECT 1) TO PROGRAM :'away';
+\set VERBOSITY sqlstate
+COMMIT;
+\set VERBOSITY default
+COPY (SELECT 1) TO PROGRAM :'back';
+SELECT t.versions('zz'), t.versions('new'), t.folder('new'), count(*) FROM ordinary WHERE n = 7;
+SELECT t.create_version('zz', 7, 'z7');
 DROP TABLE ordinary;
 DROP FUNCTION t.folder, t.intend;
 SELECT count(lance_drop_table(n)) FROM unnest('{x,zz,new,first}'::text[]) n;

@@ -5,9 +5,11 @@
 #include "postgres.h"
 
 #include "arrow/json_schema.h"
+#include "base/bytes.h"
 #include "catalog/history.h"
 #include "catalog/table_entry.h"
 #include "dataset/dataset.h"
+#include "dataset/inspect.h"
 #include "ops/check.h"
 #include "ops/history_of.h"
 #include "ops/place.h"
@@ -30,22 +32,73 @@ check_request(const LanceDescribeTableRequest *request)
 	lance_check_version(&request->version);
 }
 
-/* The dataset's own key-value metadata, as far as it is text. */
-static void
-copy_metadata(const LncDataset *dataset, LanceProperties *out)
+/* The totals that pylance's namespace tells as metadata of a table, under its names. */
+typedef struct Totals
 {
+	uint64 data_files;
+	uint64 deletion_files;
+	uint64 bytes;
+	uint64 stored_rows;
+	uint64 deleted_rows;
+	bool sizes_known;
+} Totals;
+
+static LncCode
+add_fragment(LncContext *ctx, void *arg, const LncFragmentFacts *facts)
+{
+	Totals *totals = arg;
+
+	if (facts->deleted_rows > facts->fragment->physical_rows)
+		return lnc_fail(ctx, LNC_CORRUPT, "fragment " UINT64_FORMAT " has more deleted rows than rows",
+						facts->fragment->id);
+	totals->data_files += facts->fragment->nfiles;
+	totals->deletion_files += facts->fragment->deletion_kind != LNC_DELETION_NONE;
+	totals->sizes_known = totals->sizes_known && facts->size_known;
+	if (lnc_add_overflow(totals->bytes, facts->bytes, &totals->bytes) ||
+		lnc_add_overflow(totals->stored_rows, facts->fragment->physical_rows, &totals->stored_rows) ||
+		lnc_add_overflow(totals->deleted_rows, facts->deleted_rows, &totals->deleted_rows))
+		return lnc_fail(ctx, LNC_CORRUPT, "number of rows or bytes of the dataset is too large");
+	return LNC_OK;
+}
+
+/* The dataset's own key-value metadata, as far as it is text, and the totals, which win. */
+static void
+copy_metadata(const LncDataset *dataset, const Totals *totals, LanceProperties *out)
+{
+	const struct
+	{
+		const char *key;
+		uint64 value;
+		bool known;
+	} told[] = {
+		{"total_fragments", dataset->nfragments, true},
+		{"total_data_files", totals->data_files, true},
+		{"total_files_size", totals->bytes, totals->sizes_known},
+		{"total_deletion_files", totals->deletion_files, true},
+		{"total_data_file_rows", totals->stored_rows, true},
+		{"total_deletion_file_rows", totals->deleted_rows, true},
+		{"total_rows", totals->stored_rows - totals->deleted_rows, true},
+	};
+
 	out->given = true;
-	out->items = palloc((dataset->ntable_metadata + 1) * sizeof(LanceProperty));
+	out->items = palloc((dataset->ntable_metadata + lengthof(told)) * sizeof(LanceProperty));
+	for (size_t i = 0; i < lengthof(told); i++)
+	{
+		if (told[i].known)
+			out->items[out->count++] =
+				(LanceProperty){.key = pstrdup(told[i].key), .value = psprintf(UINT64_FORMAT, told[i].value)};
+	}
 	for (int32_t i = 0; i < dataset->ntable_metadata; i++)
 	{
 		const LncKeyValue *entry = &dataset->table_metadata[i];
-		LanceProperty *item = &out->items[out->count];
+		bool taken = false;
 
-		if (memchr(entry->value.data, '\0', entry->value.size) != NULL)
+		for (size_t j = 0; j < lengthof(told); j++)
+			taken = taken || strcmp(entry->key, told[j].key) == 0;
+		if (taken || memchr(entry->value.data, '\0', entry->value.size) != NULL)
 			continue;
-		item->key = pstrdup(entry->key);
-		item->value = pnstrdup((const char *)entry->value.data, entry->value.size);
-		out->count++;
+		out->items[out->count++] = (LanceProperty){
+			.key = pstrdup(entry->key), .value = pnstrdup((const char *)entry->value.data, entry->value.size)};
 	}
 }
 
@@ -60,16 +113,15 @@ copy_details(LanceHistory *history, const LanceHistoryItem *item, LanceDescribeT
 	};
 	LncDataset *dataset;
 	LncSlice schema;
-	uint64_t deleted = 0;
+	Totals totals = {.sizes_known = true};
 
 	lance_check(&lib->ctx, lnc_dataset_open(&lib->ctx, lib->arena, history->store, &options, &dataset));
 	lance_check(&lib->ctx, lnc_arrow_schema_json(&lib->ctx, lib->arena, &dataset->schema, &schema));
-	for (int32_t i = 0; i < dataset->nfragments; i++)
-		deleted += dataset->fragments[i].deleted_rows;
+	lance_check(&lib->ctx, lnc_inspect_fragments(&lib->ctx, dataset, add_fragment, &totals));
 	response->schema_json = pnstrdup((const char *)schema.data, schema.size);
-	copy_metadata(dataset, &response->metadata);
+	copy_metadata(dataset, &totals, &response->metadata);
 	response->num_fragments = (LanceOptionalInt){.given = true, .value = dataset->nfragments};
-	response->num_deleted_rows = (LanceOptionalInt){.given = true, .value = (int64)deleted};
+	response->num_deleted_rows = (LanceOptionalInt){.given = true, .value = (int64)totals.deleted_rows};
 }
 
 /* What lies in the store: whether anything does, that the version asked for exists, what is in it. */

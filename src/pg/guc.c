@@ -19,6 +19,7 @@ int lance_guc_store_retries;
 int lance_guc_store_timeout;
 int lance_guc_store_connect_timeout;
 
+bool lance_guc_preloaded;
 char *lance_guc_rest_listen_addresses;
 int lance_guc_rest_port;
 int lance_guc_rest_workers;
@@ -95,6 +96,7 @@ define_rest(void)
 {
 	GucContext startup = process_shared_preload_libraries_in_progress ? PGC_POSTMASTER : PGC_SIGHUP;
 
+	lance_guc_preloaded = process_shared_preload_libraries_in_progress;
 	DefineCustomStringVariable("lance_catalog.rest_anonymous_role",
 							   "Role that REST requests without an API key act as.",
 							   "Empty refuses such requests with status 401.", &lance_guc_rest_anonymous_role, "",

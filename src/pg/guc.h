@@ -13,6 +13,7 @@ extern int lance_guc_store_retries; /* tries after a failed storage request */
 extern int lance_guc_store_timeout; /* ms without a byte before a transfer is retried */
 extern int lance_guc_store_connect_timeout; /* ms */
 
+extern bool lance_guc_preloaded; /* by shared_preload_libraries; without it there is no REST server */
 extern char *lance_guc_rest_listen_addresses;
 extern int lance_guc_rest_port;
 #define LANCE_MAX_REST_WORKERS 64

@@ -7,12 +7,25 @@
 #include "ops/api_key.h"
 #include "ops/cleanup.h"
 #include "pg/errcodes.h"
+#include "pg/guc.h"
 #include "pg/installed.h"
 #include "sqlapi/args.h"
 
 PG_FUNCTION_INFO_V1(lance_sql_create_api_key);
 PG_FUNCTION_INFO_V1(lance_sql_revoke_api_key);
 PG_FUNCTION_INFO_V1(lance_sql_run_cleanup);
+
+/* Whoever makes a key wants to use it: tell him what is missing. */
+static void
+notice_server_off(void)
+{
+	if (!lance_guc_preloaded)
+		ereport(NOTICE, (errmsg("the REST server, which takes the key, is off"),
+						 errhint("Add lance_catalog to shared_preload_libraries and restart PostgreSQL.")));
+	else if (lance_guc_rest_workers == 0)
+		ereport(NOTICE, (errmsg("the REST server, which takes the key, is off"),
+						 errhint("Set lance_catalog.rest_workers and restart PostgreSQL.")));
+}
 
 /* (role, label, expires_at) */
 Datum
@@ -28,6 +41,7 @@ lance_sql_create_api_key(PG_FUNCTION_ARGS)
 		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("role is missing")));
 	key = lance_api_key_create(PG_GETARG_OID(0), lance_arg_text(fcinfo, 1),
 							   PG_ARGISNULL(2) ? 0 : PG_GETARG_TIMESTAMPTZ(2), &id.value);
+	notice_server_off();
 	lance_record_int8(&record, id);
 	lance_record_text(&record, key);
 	return lance_record_result(fcinfo, &record);

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "pg/guc.h"
 #include "pg/installed.h"
 #include "pg/statistics.h"
 #include "sqlapi/args.h"
@@ -71,6 +72,9 @@ Datum
 lance_sql_reset_statistics(PG_FUNCTION_ARGS)
 {
 	lance_check_installed();
+	if (!lance_guc_preloaded)
+		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE), errmsg("no statistics are kept"),
+						errhint("Add lance_catalog to shared_preload_libraries and restart PostgreSQL.")));
 	lance_statistics_reset();
 	PG_RETURN_VOID();
 }

@@ -40,6 +40,10 @@ $primary->safe_psql('postgres', qq{
 		version => 5, system_columns => 'true');
 	SELECT lance_attach_dataset('file://$ENV{LANCE_FIXTURES}/data/own_rowid.lance', 'fixtures', 'public', 'own',
 		system_columns => '_rowid, _rowaddr');
+	SELECT lance_create_table_tag('ml\$docs', 'first', 1);
+	CREATE SERVER far FOREIGN DATA WRAPPER lance_fdw OPTIONS (root 's3://bucket/x', region 'eu-central-1', managed_versioning 'false');
+	CREATE USER MAPPING FOR PUBLIC SERVER far OPTIONS (access_key_id 'k', secret_access_key 's');
+	SELECT lance_create_namespace('far', properties => '{"server": "far"}');
 });
 $primary->backup('backup');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
@@ -57,6 +61,9 @@ my $folder = $primary->safe_psql('postgres', q{SELECT location || '/_versions/' 
 append_to_file($folder . '18446744073709551612.manifest', 'beside');
 is($standby->safe_psql('postgres', q{SELECT version FROM lance_describe_table_version('ml$docs')}), '3',
 	'standby: a version written past the catalog is seen');
+is($standby->safe_psql('postgres', q{SELECT tag, version FROM lance_list_table_tags('ml$docs')}), 'first|1', 'standby: list tags');
+my $rows = q{SELECT count(*), sum(id) FROM stable; SELECT id, _rowid FROM stable WHERE _rowid = 3; SELECT count(*) FROM own};
+is($standby->safe_psql('postgres', $rows), $primary->safe_psql('postgres', $rows), 'standby: foreign tables are read');
 foreach my $query (q{lance_create_namespace('x')}, q{lance_drop_namespace('ml', behavior => 'Cascade')}, q{lance_declare_table('x')},
 	q{lance_drop_table('ml$docs')}, q{lance_rename_table('ml$docs', 'x')}, q{lance_create_table_version('ml$docs', 4, 'x')},
 	q{lance_delete_table_versions('ml$docs', '{[1,2)}')}, q{lance_create_api_key('reader')})
@@ -77,6 +84,11 @@ my $facts = q{
 	SELECT v.version, v.manifest_path FROM lance_list_table_versions('ml$docs') v;
 	SELECT attrelid::regclass, attname, atttypid::regtype, attfdwoptions FROM pg_attribute
 		WHERE attrelid IN ('stable'::regclass, 'own'::regclass) AND attnum > 0 ORDER BY attrelid::regclass::text, attnum;
+	SELECT * FROM lance_list_table_tags('ml$docs');
+	SELECT * FROM lance_list_all_tables();
+	SELECT srvname, ARRAY(SELECT unnest(srvoptions) ORDER BY 1) FROM pg_foreign_server ORDER BY 1;
+	SELECT srvname, usename, ARRAY(SELECT unnest(umoptions) ORDER BY 1) FROM pg_user_mappings ORDER BY 1;
+	SELECT location, managed_versioning FROM lance_describe_table('ml$docs', with_table_uri => true);
 	SELECT id, _rowid, _rowaddr, _row_created_at_version FROM stable WHERE _rowid IN (3, 450);
 	SELECT * FROM own WHERE _rowaddr = 1;
 };

@@ -24,6 +24,19 @@ $rest->expect('a namespace on it', 200, undef, 'POST', '/v1/namespace/far/create
 $rest->expect('a table on it', 200, undef, 'POST', '/v1/table/far%24t/declare', body => {});
 $rest->expect('another namespace', 200, undef, 'POST', '/v1/namespace/near/create', body => {});
 
+# What needs no store does not ask it.
+my $json = $rest->expect('describe', 200, undef, 'POST', '/v1/table/far%24t/describe', body => {});
+is_deeply([ grep { defined $json->{$_} } qw(version schema stats metadata is_only_declared) ], [], 'what only the store knows is left out');
+$rest->expect('exists', 200, undef, 'POST', '/v1/table/far%24t/exists', body => {});
+$rest->expect('list', 200, undef, 'GET', '/v1/namespace/far/table/list?include_declared=true');
+$rest->expect('list all', 200, undef, 'GET', '/v1/table');
+$rest->expect('rename', 200, undef, 'POST', '/v1/table/far%24t/rename', body => { new_table_name => 'u' });
+$rest->expect('deregister', 200, undef, 'POST', '/v1/table/far%24u/deregister', body => {});
+$rest->expect('register', 200, undef, 'POST', '/v1/table/far%24t/register', body => { location => $json->{location} });
+$silent->blocking(0);
+is($silent->accept, undef, 'nobody connected to the store');
+$silent->blocking(1);
+
 # Start a request that asks the store; returns the pid of its process, whose status is 0 when it ended as expected.
 sub ask_store
 {

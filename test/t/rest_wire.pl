@@ -82,6 +82,18 @@ like($rest->raw("POST /v1/namespace/\$/exists HTTP/1.1\r\nHost: x\r\n${key}\r\n"
 my $three = $rest->raw($get x 2 . "GET /v1/nothing HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 5, 1);
 is_deeply([ $three =~ /HTTP\/1\.1 (\d+)/g ], [ 200, 200, 404 ], 'pipelined requests are answered in their order');
 
+# the body of an operation that is not served is read and dropped, whatever it says and is said to be
+my $dropped = "GET /v1/nonsense HTTP/1.1\r\n\r\n";
+for my $body ('Content-Length: ' . length($dropped) . "\r\n${key}\r\n$dropped",
+	"Transfer-Encoding: chunked\r\n${key}\r\n" . sprintf("%x\r\n%s\r\n0\r\n\r\n", length $dropped, $dropped),
+	"Content-Type: application/vnd.apache.arrow.stream\r\nContent-Length: " . length($dropped) . "\r\n${key}\r\n$dropped")
+{
+	my $both = $rest->raw("POST /v1/table/a%24b/insert HTTP/1.1\r\nHost: x\r\n$body" .
+		"GET /v1/table HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${key}\r\n", 5, 1);
+
+	is_deeply([ $both =~ /HTTP\/1\.1 (\d+)/g ], [ 406, 200 ], 'a body that nobody wants is not taken for a request');
+}
+
 # ---- the size limit
 my $large = '{"properties":{"a":"' . 'x' x (1024 * 1024 - 100) . '"}}';
 $rest->expect('a body below the limit', 200, undef, 'POST', '/v1/namespace/big/create', body => $large);

@@ -89,6 +89,15 @@ cmp_ok($ticks->() - $used, '<=', 1, 'idle: no processor time');
 # ---- unrelated databases
 took { admin('CREATE DATABASE other'); admin('DROP DATABASE other') } 5, 'CREATE and DROP of another database, workers idle';
 
+my $slow = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $rest->{port});
+my $text = '{"properties":{"a":"' . 'x' x 500_000 . '"}}';
+$slow->syswrite("POST /v1/namespace/slow/create HTTP/1.1\r\nHost: x\r\nx-api-key: $rest->{key}\r\nContent-Length: " . length($text) .
+	"\r\nConnection: close\r\n\r\n" . substr($text, 0, 300_000));
+$rest->expect('another request', 200, undef, 'GET', '/v1/table') for 1 .. 4;
+took { admin('CREATE DATABASE other'); admin('DROP DATABASE other') } 5, 'CREATE and DROP of another database, a client in the middle of a request';
+$slow->syswrite(substr($text, 300_000));
+like(join('', <$slow>), qr{\AHTTP/1\.1 200 }, 'which goes on');
+
 # ---- a request that waits is seen, limited, and holds up nobody else's statements
 my $blocker = $node->background_psql('served');
 $blocker->query_safe('BEGIN; LOCK TABLE lance.catalog_entry IN ACCESS EXCLUSIVE MODE');
@@ -133,8 +142,13 @@ $node->reload;
 ok(wait_until(sub { ($rest->call('POST', '/v1/namespace/a/describe', body => ' ' x 20_000 . '{}'))[0] == 413 }, 10),
 	'reload changes the limit of bodies');
 
-# ---- ended workers come back
-for my $round (1 .. 2)
+# ---- ended workers come back; sessions do not notice, and nothing is left behind
+my $session = $node->background_psql('served');
+$session->query_safe('CREATE TEMPORARY TABLE kept AS SELECT 1 AS n; BEGIN; SELECT * FROM lance.tables');
+my $postmaster = (split /\n/, slurp_file($node->data_dir . '/postmaster.pid'))[0];
+my $left = sub { return scalar(() = glob "/proc/$postmaster/fd/*") . ' descriptors' };
+my $before_rounds = $left->();
+for my $round (1 .. $ENV{LANCE_RESTART_ROUNDS} // 2)
 {
 	my @old = $rest->workers;
 
@@ -150,20 +164,35 @@ for my $round (1 .. 2)
 	ok(wait_until(sub { my %old = map { $_ => 1 } @old; my @new = $rest->workers; @new == 2 && !grep { $old{$_} } @new }, 15),
 		'with new workers');
 }
+is($left->(), $before_rounds, 'nothing is left of the ended ones');
+is($session->query_safe('COMMIT; SELECT n FROM kept'), '1', 'a session goes on');
+$session->quit;
 my ($one) = $rest->workers;
 admin("SELECT pg_terminate_backend($one)");
 took { ok($rest->wait_for(200, 5), 'one worker ended') } 1, 'the other one serves meanwhile, an answer';
 ok(wait_until(sub { scalar($rest->workers) == 2 }, 15), 'and it is replaced');
 
 # ---- the extension goes and comes while clients are connected
+my $connected = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $rest->{port});
+my $ask = sub {
+	my $answer = '';
+
+	$connected->syswrite("GET /v1/table HTTP/1.1\r\nHost: x\r\nx-api-key: $rest->{key}\r\n\r\n");
+	while ($answer !~ /\r\n\r\n\{.*\}\s*\z/s && $connected->sysread(my $piece, 65536)) { $answer .= $piece }
+	return $answer =~ /\AHTTP\/1\.1 (\d+)/ ? $1 : 'closed';
+};
+is($ask->(), '200', 'a client is connected');
 $quiet_from = -s $node->logfile;
 $node->safe_psql('served', 'DROP EXTENSION lance_catalog CASCADE');
 $rest->expect('extension dropped', 503, 17, 'GET', '/v1/table') for 1 .. 3;
 $rest->expect('extension dropped, POST', 503, 17, 'POST', '/v1/namespace/a/create', body => {});
+is($ask->(), '503', 'the connected client is told the same');
 unlike(slurp_file($node->logfile, $quiet_from), qr/ERROR|FATAL/, 'quietly');
 is(scalar($rest->workers), 2, 'the workers stay');
 $rest->install('served');
 $rest->expect('extension again', 200, undef, 'POST', '/v1/namespace/a/create', body => {});
+is($ask->(), '200', 'over the old connection too');
+$connected->close;
 $rest->expect('and usable', 200, undef, 'POST', '/v1/namespace/a/describe', body => {});
 $rest->expect('a table', 200, undef, 'POST', '/v1/table/a%24t/declare', body => {});
 
@@ -223,12 +252,23 @@ $node->append_conf('postgresql.conf', 'lance_catalog.rest_workers = 0');
 $node->start;
 is(admin("SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'lance_catalog%'"), '0', 'rest_workers = 0: none');
 is(IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $rest->{port}), undef, 'nobody listens');
+like(($node->psql('served', 'SELECT 1 FROM lance_create_api_key(current_user::regrole)'))[2], qr/NOTICE: .*REST server.* off\nHINT: .*rest_workers/,
+	'who makes a key is told');
 $node->stop;
 
 $node->append_conf('postgresql.conf', "shared_preload_libraries = ''\nlance_catalog.rest_workers = 2");
 $node->start;
 is(admin("SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'lance_catalog%'"), '0', 'not preloaded: no workers');
 is($node->safe_psql('served', "SELECT count(*) FROM lance_list_tables('\$')"), '0', 'not preloaded: SQL works');
+admin('CREATE DATABASE plain');
+$node->safe_psql('plain', "CREATE EXTENSION lance_catalog; CREATE SERVER lake FOREIGN DATA WRAPPER lance_fdw OPTIONS (root 'file://$rest->{root}')");
+is($node->safe_psql('plain', "SELECT lance_create_namespace('a'); SELECT count(*) FROM lance_declare_table('a\$t'); SELECT * FROM lance_list_tables('a');
+	SELECT count(*) FROM lance_drop_table('a\$t')"), "{}\n1\nt\n1", 'not preloaded: a new extension, a catalog of its own');
+$node->safe_psql('plain', "CREATE SERVER fixtures FOREIGN DATA WRAPPER lance_fdw OPTIONS (root 'file://$ENV{LANCE_FIXTURES}/data');
+	SELECT lance_attach_dataset('file://$ENV{LANCE_FIXTURES}/data/stable_rowids.lance', 'fixtures', 'public', 'f')");
+cmp_ok($node->safe_psql('plain', 'SELECT count(*) FROM f'), '>', 0, 'not preloaded: foreign tables');
+my (undef, undef, $told) = $node->psql('plain', 'SELECT 1 FROM lance_create_api_key(current_user::regrole)');
+like($told, qr/NOTICE: .*REST server.* off\nHINT: .*shared_preload_libraries/, 'not preloaded: who makes a key is told what is missing');
 $node->stop;
 
 done_testing();
