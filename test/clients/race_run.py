@@ -117,8 +117,8 @@ def stored(location, version):
     return read_file(location, "_versions/" + v2_name(version))
 
 
-def versions(oid):
-    return sorted(v["version"] for v in good(call("POST", table(oid, "version/list"), {}), "versions")["versions"])
+def versions(oid, **query):
+    return sorted(v["version"] for v in good(call("POST", table(oid, "version/list"), {}, query=query), "versions")["versions"])
 
 
 def listed(oid):
@@ -160,21 +160,27 @@ def create_namespace(p):
     eq([r.json["properties"] for r in got], [there] * N, "properties told")
 
 
-def create_version(p):
+def create_version(p, branch=None):
     """Each request is sent by two: who sends the winner's again is told so, whoever comes with another manifest has lost."""
     oid = p + ["t"]
-    location = declared(oid)
-    for v in range(1, 4):
+    folder = created(oid)
+    more = {}
+    if branch:
+        good(post("table", oid, "branches/create", {"name": branch}))
+        folder, more = folder + "/tree/" + branch, {"branch": branch}
+    for v in range(2, 5):
         content = [b"manifest %d of %d" % (v, i) for i in range(N // 2)]
-        body = [stage(location, v, str(i), content[i]) for i in range(N // 2)]
+        body = [{**stage(folder, v, str(i), content[i]), **more} for i in range(N // 2)]
         got = race([(table(oid, "version/create"), body[i % (N // 2)]) for i in range(N)])
         won = {i % (N // 2) for i in winners(got)}
         eq(len(won), 1, "manifests that won version %d, of %s" % (v, [(r.status, r.code) for r in got]))
         won = won.pop()
         eq(winners(got), [won, won + N // 2], "who was told that version %d is theirs" % v)
         [bad(r, 14, 409) for r in got if r.status != 200]
-        eq(stored(location, v), content[won], "version %d" % v)
-        eq(versions(oid), list(range(1, v + 1)), "versions")
+        eq(stored(folder, v), content[won], "version %d" % v)
+        eq(versions(oid, **more), list(range(1, v + 1)), "versions")
+    if branch:
+        eq(versions(oid), [1], "versions of main")
 
 
 def several_tables(p):
@@ -224,7 +230,7 @@ def branches(p):
     created(oid)
     one_winner(race([(table(oid, "branches/create"), {"name": "b"})] * N), lost(23))
     eq(list(good(call("POST", table(oid, "branches/list")))["branches"]), ["b"], "branches")
-    eq([v["version"] for v in good(call("POST", table(oid, "version/list"), {}, query={"branch": "b"}))["versions"]], [1], "versions of it")
+    eq(versions(oid, branch="b"), [1], "versions of it")
     one_winner(race([(table(oid, "branches/delete"), {"name": "b"})] * N), lost(22, 404))
     eq(list(good(call("POST", table(oid, "branches/list")))["branches"]), [], "branches")
 
@@ -315,6 +321,7 @@ def main():
                 ("a table or a namespace of one name", "name", table_or_namespace),
                 ("creations of one namespace", "namespace", create_namespace),
                 ("manifests for one version, each sent twice", "version", create_version),
+                ("the same on a branch", "on_branch", lambda p: create_version(p, "side")),
                 ("commits over two tables", "several", several_tables),
                 ("tags of one name, and of a version that is deleted", "tag", tags),
                 ("branches of one name", "branch", branches),
