@@ -108,8 +108,11 @@ static void
 end_transaction(void)
 {
 	PopActiveSnapshot();
-	disable_timeout(STATEMENT_TIMEOUT, false);
+
+	/* The limit holds for the store too, which versions are written to as the transaction commits. After that no cancel is heard. */
 	CommitTransactionCommand();
+	disable_timeout(STATEMENT_TIMEOUT, false);
+	QueryCancelPending = false;
 	lance_brief_set(false);
 }
 

@@ -85,6 +85,8 @@ for my $limit (1, 4, 22, 23, 24, undef)
 		"23 namespaces, limit $shown");
 	is_deeply([ grep { /^pages/ } @{ walk('all tables', 'tables', 'GET', '/v1/table?delimiter=.', $limit) } ],
 		[ sort map { "pages.$_" } @pages ], "all tables, limit $shown");
+	is_deeply(walk('tables, an empty token', 'tables', 'GET', '/v1/namespace/pages/table/list?page_token=', $limit), [ sort @pages ],
+		"an empty token is none, limit $shown") if !defined $limit;
 	is_deeply(walk('versions', 'versions', 'POST', '/v1/table/pages%24p23/version/list', $limit), [ 1 .. 23 ], "23 versions, limit $shown");
 	is_deeply(walk('versions', 'versions', 'POST', '/v1/table/pages%24p23/version/list?descending=true', $limit), [ reverse 1 .. 23 ],
 		"23 versions, latest first, limit $shown");
@@ -135,6 +137,18 @@ $rest->expect('by its whole id', 200, undef, 'POST', '/v1/table/' . percent($_) 
 (undef, $all) = $rest->call('GET', "/v1/table?$by");
 is_deeply([ grep { /^odd~~/ } @{ $all->{tables} } ], [], 'all of them can be dropped by it');
 $rest->expect('gone again', 200, undef, 'POST', '/v1/namespace/odd/drop', body => { behavior => 'Cascade' });
+
+# ---- what is missing
+for my $route ('describe', 'exists', 'drop', 'deregister', 'rename', 'version/list', 'version/describe', 'tags/list', 'branches/list', 'stats')
+{
+	my %body = $route eq 'rename' ? (new_table_name => 'x') : ();
+
+	$rest->expect("$route: no table", 404, 4, 'POST', "/v1/table/$_/$route", body => {%body}) foreach 'none', 'none%24t', 'none%24n%24t';
+}
+$rest->expect("$_: no namespace", 404, 1, 'POST', "/v1/table/none%24t/$_", body => { location => 'x' }) foreach 'declare', 'register';
+$rest->expect("$_: no namespace", 404, 1, 'POST', "/v1/namespace/none/$_", body => {}) foreach 'describe', 'exists', 'drop';
+$rest->expect('create: no parent', 404, 1, 'POST', '/v1/namespace/none%24n/create', body => {});
+$rest->expect("$_: no namespace", 404, 1, 'GET', "/v1/namespace/none/$_") foreach 'list', 'table/list';
 
 # ---- modes and behaviors, in any spelling
 sub spelled

@@ -8,6 +8,7 @@ use FindBin;
 use lib "$FindBin::RealBin/lib";
 use IO::Socket::INET;
 use LanceRest;
+use LanceStore;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time);
@@ -94,6 +95,40 @@ $rest->expect('drop', 200, undef, 'POST', '/v1/table/far%24t/drop');
 cmp_ok(time() - $start, '<', 2, 'a drop does not wait for the store');
 $rest->expect('gone', 404, 4, 'POST', '/v1/table/far%24t/exists', body => {});
 
+# ---- the end of a commit that nobody hears of: it is said to be unknown, nothing is taken away, and asking again finds out
+my $store = LanceStore->start(counts => sub { $_[0] eq 'PUT' && $_[1] =~ /\d{20}\.manifest$/ });
+$node->safe_psql('postgres', "CREATE SERVER near FOREIGN DATA WRAPPER lance_fdw OPTIONS (root 's3://bucket/lake', endpoint '$store->{url}',
+	allow_http 'true'); ALTER SYSTEM SET lance_catalog.store_retries = 1; SELECT pg_reload_conf()");
+$rest->expect('a namespace', 200, undef, 'POST', '/v1/namespace/close/create', body => { properties => { server => 'near' } });
+my $folder = $rest->expect('a table', 200, undef, 'POST', '/v1/table/close%24t/declare', body => {})->{location} . '/_versions';
+$folder =~ s{^s3://bucket/}{};
+my $version = 0;
+for my $case ([ 'from 1 mute', 0 ], [ 'from 1 dropped', 0 ], [ '1 lost', 1 ], [ 'from 1 lost', 1 ], [ 'from 1 slow', 1 ])
+{
+	my ($plan, $clear) = @$case;
+	my $name = LanceStore::manifest_name(++$version);
+	my @request = ('POST', '/v1/table/close%24t/version/create',
+		body => { version => $version, manifest_path => "$folder/$name-staged" });
+
+	$store->put("$folder/$name-staged", "manifest $version");
+	$store->plan($plan);
+	if ($clear)
+	{
+		$rest->expect("$plan: succeeds", 200, undef, @request);
+		next;
+	}
+	my $json = $rest->expect("$plan: unknown", 503, 17, @request);
+	like("$json->{error} $json->{detail}", qr/version $version of table "close\$t" was written is unknown .*Describe the version/, "$plan: and how to find out");
+	is($store->get("$folder/$name-staged"), "manifest $version", "$plan: the staged file is left alone");
+	$store->plan('');
+	is($rest->expect("$plan: the same again", 200, undef, @request)->{version}{version}, $version, "$plan: is answered with the version");
+}
+$store->plan('');
+my $versions = $rest->expect('versions', 200, undef, 'POST', '/v1/table/close%24t/version/list');
+is_deeply([ map { $_->{version} } @{ $versions->{versions} } ], [ 1 .. $version ], 'each is there once');
+is_deeply([ map { $store->get("$folder/" . LanceStore::manifest_name($_)) } 1 .. $version ], [ map { "manifest $_" } 1 .. $version ],
+	'with the bytes that were staged');
+
 $rest->expect('a table on it', 200, undef, 'POST', '/v1/table/far%24t/declare', body => {});
 my @children = map { ask_store(503, 599) } 1 .. 3;
 ok(busy(3), 'requests wait for the store');
@@ -101,6 +136,7 @@ $start = time();
 $node->stop('fast');
 cmp_ok(time() - $start, '<', 10, 'a fast shutdown does not');
 waitpid $_, 0 for @children;
+$store->stop;
 unlike(slurp_file($node->logfile), qr/PANIC|TRAP|terminated by signal/, 'nothing crashed');
 
 done_testing();
