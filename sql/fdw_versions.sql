@@ -116,6 +116,7 @@ EXECUTE pc;
 SELECT sh(format('rm %s/t.lance/_versions/%s', :'place', manifest(7)));
 SELECT try('EXECUTE pc');
 SELECT try('SELECT count(*) FROM ct WHERE id > 0');
+SELECT try($$SELECT lance_attach_table('moving$t', 'public', 'ct_7', version => 7)$$);
 SELECT count(*) FROM ct_2;
 SELECT lance_delete_table_versions('moving$t', '{[7,8)}');
 EXECUTE pc;

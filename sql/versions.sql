@@ -116,6 +116,8 @@ SELECT t.remove('v', t.v2(10));
 SELECT t.versions('v');
 SELECT t.try($$SELECT version FROM lance_describe_table_version('v')$$);
 SELECT t.try($$SELECT version FROM lance_describe_table_version('v', 9)$$);
+SELECT t.try($$SELECT version FROM lance_describe_table_version('v', 10)$$);
+SELECT t.try($$SELECT version FROM lance_describe_table_version('v', 11)$$);
 SELECT t.create_version('v', 10, 'again');
 SELECT t.create_version('v', 11, 'eleven');
 SELECT lance_delete_table_versions('v', '{[10,11)}');

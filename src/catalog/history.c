@@ -581,7 +581,15 @@ lance_history_find(LanceHistory *history, uint64 version)
 		return NULL;
 	code = lnc_versions_find(ctx, history->lib->arena, history->store, history->folder, version, &file);
 	if (code == LNC_NOT_FOUND)
+	{
+		/* Gone, as old versions go; but the newest on record is not to be taken for one that never was. */
+		LanceVersionRow *newest =
+			row != NULL ? lance_version_row_newest(history->table->table_id, history->branch) : NULL;
+
+		if (newest != NULL && newest->version == row->version)
+			(void)lance_history_latest(history);
 		return NULL;
+	}
 	lance_check(ctx, code);
 	history->newest_now = -1;
 	if (row == NULL)

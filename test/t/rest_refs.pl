@@ -200,8 +200,8 @@ my ($object) = glob "$lost/_versions/*613.manifest";
 unlink $object or die $!;
 append_to_file("$lost/_versions/staged-3", 'manifest 3');
 my $third = { version => 3, manifest_path => substr($lost, 1) . '/_versions/staged-3' };
-for my $case (['version/list', {}], ['version/describe', {}], ['version/create', $third],
-	['describe', { load_detailed_metadata => JSON::PP::true }])
+for my $case (['version/list', {}], ['version/describe', {}], ['version/describe', { version => 2 }], ['version/create', $third],
+	['describe', { load_detailed_metadata => JSON::PP::true }], ['describe', { version => 2 }])
 {
 	my ($route, $body) = @$case;
 	my $json = $rest->expect("newest manifest lost, $route", 409, 19, 'POST', "/v1/table/ns%24lost/$route", body => $body);
