@@ -85,12 +85,17 @@ absorb_barrier(void)
 static int
 env_wait(void *state, int fd, int timeout_ms)
 {
-	int events = WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | (fd >= 0 ? WL_SOCKET_READABLE : 0) |
-				 (timeout_ms >= 0 ? WL_TIMEOUT : 0);
+	LanceLibraryState *library = state;
+
+	/* Work with a limit is what surrounds a commit record, and must come to its end: no exit from there. */
+	int if_alone = library->ends_at_ms != 0 ? WL_POSTMASTER_DEATH : WL_EXIT_ON_PM_DEATH;
+	int events = WL_LATCH_SET | if_alone | (fd >= 0 ? WL_SOCKET_READABLE : 0) | (timeout_ms >= 0 ? WL_TIMEOUT : 0);
 	int got = WaitLatchOrSocket(MyLatch, events, fd < 0 ? PGINVALID_SOCKET : fd, timeout_ms, PG_WAIT_EXTENSION);
 
 	if (got & WL_LATCH_SET)
 		ResetLatch(MyLatch);
+	if (got & WL_POSTMASTER_DEATH)
+		library->ends_at_ms = 1;
 	if (ProcSignalBarrierPending)
 		absorb_barrier();
 	return (got & WL_SOCKET_READABLE) != 0;

@@ -244,6 +244,8 @@ is_deeply(\@other, [], 'no acknowledged version is lost or overwritten');
 cmp_ok(scalar(keys %{ $told{a} }), '>', 100, 'of many');
 is(query('SELECT count(*) FROM ordinary WHERE n IN (' . join(',', values %{ $told{a} }) . ')'), scalar(keys %{ $told{a} }), 'nor is a row');
 
+unlike(slurp_file($node->logfile), qr/PANIC|while in COMMIT state/, 'no process failed after its commit record');
+
 $node->stop('fast');
 $store->stop;
 done_testing();
