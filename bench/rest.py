@@ -123,6 +123,7 @@ class Commits:
             os.makedirs(os.path.join(directory, "_versions"), exist_ok=True)
             shutil.copytree(os.path.join(self.folder, "data"), os.path.join(directory, "data"))
             staged = [self.stage(directory, v) for v in range(1, each + 2)]
+            own(os.path.dirname(directory))
             if machine.is_root():
                 run(["chown", "-R", machine.server_user(), directory])
             server.call("table", names, "version/create", staged[0])
@@ -258,7 +259,7 @@ def measure(options, operations, running, load):
                         continue
                     requests, once = operation(server, clients, options.seconds)
                     if options.perf:
-                        subprocess.Popen(["perf", "record", "-q", "--call-graph", "dwarf,16384", "-F", "299", "-o",
+                        subprocess.Popen(["perf", "record", "-q", "--call-graph", "dwarf,16384", "-F", "599", "-o",
                                           os.path.join(options.perf, "%s-%d-%s.data" % (name, clients, server.label)), "-p",
                                           ",".join(str(p[0]) for p in server.processes()), "sleep", str(options.seconds)])
                     got = load.run(server, clients, options.seconds, requests, once)
