@@ -84,6 +84,8 @@ lance_cleanup_queue_branch(const LanceTableRow *table, const char *branch)
 
 /* ---- working off */
 
+#define OBJECTS_AT_ONCE 50
+
 typedef struct CleanupItem
 {
 	int64 item_id;
@@ -136,15 +138,50 @@ take_next(int64 after, bool force)
 	return item;
 }
 
-static void
-finish_item(const CleanupItem *item)
+/*
+ * Objects of the same table are removed together: each commit of a version leaves one. Lock those that are due and follow
+ * the first; returns their number with it, at most max.
+ */
+static int
+take_objects(CleanupItem *first, int max, CleanupItem **items)
 {
 	static LanceStatement statement = {
-		.sql = "DELETE FROM lance.cleanup_item WHERE item_id = $1", .nargs = 1, .types = {INT8OID}};
+		.sql = ITEM_COLUMNS
+		"WHERE item_id > $1 AND due_at <= now() AND kind = 'object' AND location = $2"
+		" AND server_name = $3 AND role_name = $4 ORDER BY item_id LIMIT $5 FOR UPDATE SKIP LOCKED",
+		.nargs = 5,
+		.types = {INT8OID, TEXTOID, TEXTOID, TEXTOID, INT8OID}};
+	Datum values[] = {Int64GetDatum(first->item_id), CStringGetTextDatum(first->location),
+					  CStringGetTextDatum(first->server_name), CStringGetTextDatum(first->role_name),
+					  Int64GetDatum(max - 1)};
+	LanceSession session;
+	int n = 1;
+
+	items[0] = first;
+	if (max <= 1 || strcmp(first->kind, "object") != 0)
+		return 1;
+	lance_session_begin(&session);
+	for (uint64 more = lance_session_run(&statement, values, NULL, 0), i = 0; i < more; i++)
+		items[n++] = item_of_row(&session, i);
+	lance_session_end(&session);
+	return n;
+}
+
+static void
+finish_items(int n, CleanupItem *const *items)
+{
+	static LanceStatement statement = {
+		.sql = "DELETE FROM lance.cleanup_item WHERE item_id = ANY ($1)", .nargs = 1, .types = {INT8ARRAYOID}};
+	Datum *ids = palloc(n * sizeof(Datum));
 	LanceSession session;
 
+	for (int i = 0; i < n; i++)
+		ids[i] = Int64GetDatum(items[i]->item_id);
 	lance_session_begin(&session);
-	lance_session_run(&statement, (Datum[]){Int64GetDatum(item->item_id)}, NULL, 0);
+	lance_session_run(&statement,
+					  (Datum[]){PointerGetDatum(
+						  construct_array(ids, n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE))},
+					  NULL, 0);
 	lance_session_end(&session);
 }
 
@@ -243,9 +280,11 @@ finish_branch(const CleanupItem *item, LanceLibrary *lib, LncStore *store)
 	return removed;
 }
 
+/* Of one item, or of several objects of the same table. Returns the number of files. */
 static int64
-remove_files(const CleanupItem *item)
+remove_files(int n, CleanupItem *const *items)
 {
+	const CleanupItem *item = items[0];
 	Oid role = get_role_oid(item->role_name, true);
 	LanceLibrary *lib = lance_library_create(CurrentMemoryContext);
 	LncStore *store;
@@ -259,7 +298,14 @@ remove_files(const CleanupItem *item)
 	if (strcmp(item->kind, "location") == 0)
 		lance_check(&lib->ctx, lnc_store_delete_prefix(&lib->ctx, store, "", &removed));
 	else if (strcmp(item->kind, "object") == 0)
-		lance_check(&lib->ctx, lnc_store_delete(&lib->ctx, store, item->object_key));
+	{
+		const char **keys = palloc(n * sizeof(char *));
+
+		for (int i = 0; i < n; i++)
+			keys[i] = items[i]->object_key;
+		lance_check(&lib->ctx, lnc_store_delete_many(&lib->ctx, store, (size_t)n, keys));
+		removed = (uint64_t)n;
+	}
 	else if (strcmp(item->kind, "branch") == 0)
 		removed = (uint64_t)finish_branch(item, lib, store);
 	else
@@ -268,11 +314,11 @@ remove_files(const CleanupItem *item)
 }
 
 /*
- * One item in a subtransaction of its own, so that whatever fails (a server that is gone, a store that refuses) is
- * recorded and the next item has its turn. A cancel goes on.
+ * One item, or objects of one table, in a subtransaction of its own, so that whatever fails (a server that is gone, a
+ * store that refuses) is recorded and the next item has its turn. A cancel goes on. NULL, or the error.
  */
-static bool
-work_off(const CleanupItem *item, int64 *files)
+static ErrorData *
+try_to_remove(int n, CleanupItem *const *items, int64 *files)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
@@ -282,7 +328,7 @@ work_off(const CleanupItem *item, int64 *files)
 	MemoryContextSwitchTo(context);
 	PG_TRY();
 	{
-		*files += remove_files(item);
+		*files += remove_files(n, items);
 		ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
@@ -295,15 +341,45 @@ work_off(const CleanupItem *item, int64 *files)
 	PG_END_TRY();
 	MemoryContextSwitchTo(context);
 	CurrentResourceOwner = owner;
+	if (edata != NULL && edata->sqlerrcode == ERRCODE_QUERY_CANCELED)
+		ReThrowError(edata);
+	return edata;
+}
+
+/* Told at once, so that others see how far a long run is. */
+static void
+count_items(int done, int failed, int64 files, LanceCleanupResult *result)
+{
+	LanceCleanupCount work = {.done = done, .failed = failed, .files = files};
+
+	lance_statistics_cleanup(&work);
+	result->done += done;
+	result->failed += failed;
+	result->files += files;
+}
+
+static void
+work_off(int n, CleanupItem *const *items, LanceCleanupResult *result)
+{
+	int64 files = 0;
+	ErrorData *edata = try_to_remove(n, items, &files);
+
 	if (edata == NULL)
 	{
-		finish_item(item);
-		return true;
+		finish_items(n, items);
+		count_items(n, 0, files, result);
 	}
-	if (edata->sqlerrcode == ERRCODE_QUERY_CANCELED)
-		ReThrowError(edata);
-	postpone_item(item, edata->message);
-	return false;
+	else if (n == 1)
+	{
+		postpone_item(items[0], edata->message);
+		count_items(0, 1, 0, result);
+	}
+	else
+	{
+		/* which of them it was shows when each is tried alone */
+		for (int i = 0; i < n; i++)
+			work_off(1, &items[i], result);
+	}
 }
 
 void
@@ -326,8 +402,8 @@ lance_cleanup_finish_branch(const LanceTableRow *table, const char *branch)
 	lance_session_end(&session);
 	for (int i = 0; i < n; i++)
 	{
-		(void)remove_files(items[i]);
-		finish_item(items[i]);
+		(void)remove_files(1, &items[i]);
+		finish_items(1, &items[i]);
 	}
 }
 
@@ -349,23 +425,13 @@ next_due_ms(void)
 	return ms;
 }
 
-/* Told at once, so that others see how far a long run is. */
-static void
-count_item(bool done, int64 files)
-{
-	LanceCleanupCount work = {.done = done, .failed = !done, .files = files};
-
-	lance_statistics_cleanup(&work);
-}
-
 void
 lance_cleanup_run(int max_items, bool force, LanceCleanupResult *result)
 {
 	MemoryContext context;
 	MemoryContext old;
+	CleanupItem *items[OBJECTS_AT_ONCE];
 	int64 last = 0;
-	int64 before;
-	bool done;
 
 	memset(result, 0, sizeof(*result));
 	result->retry_after_ms = -1;
@@ -376,17 +442,13 @@ lance_cleanup_run(int max_items, bool force, LanceCleanupResult *result)
 	while (result->done + result->failed < max_items)
 	{
 		CleanupItem *item = take_next(last, force);
+		int n;
 
 		if (item == NULL)
 			break;
 		last = item->item_id;
-		before = result->files;
-		done = work_off(item, &result->files);
-		if (done)
-			result->done++;
-		else
-			result->failed++;
-		count_item(done, result->files - before);
+		n = take_objects(item, force ? 1 : Min(max_items - result->done - result->failed, OBJECTS_AT_ONCE), items);
+		work_off(n, items, result);
 		MemoryContextReset(context);
 		CHECK_FOR_INTERRUPTS();
 	}
