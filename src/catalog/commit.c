@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "catalog/announce.h"
 #include "catalog/cleanup.h"
 #include "catalog/commit.h"
@@ -15,10 +16,14 @@
 #include "pg/profile.h"
 #include "pg/report.h"
 #include "utils/memutils.h"
+#include "utils/resowner.h"
 #include "utils/timestamp.h"
 
 /* Of versions that are adopted at once, listeners are told of so many, the newest. */
 #define MAX_ANNOUNCED 1000
+
+/* So long is a store asked when a table parts from it. */
+#define PART_MS 5000
 
 bool
 lance_commit_is_pending(int64 table_id, const char *branch, int64 version)
@@ -93,7 +98,7 @@ lance_commit_adopt(LanceHistory *history, LncNaming *naming)
 	lance_check(ctx,
 				lnc_versions_list_all(ctx, history->lib->arena, history->store, history->folder, after, &list));
 	lance_history_check_newest(history, newest, list.nfiles > 0 ? list.files[list.nfiles - 1].version : 0);
-	lance_intent_settle(history->lib, history->store, history->table->table_id, history->branch,
+	lance_intent_settle(history->lib, history->store, history->table->table_id, history->branch, history->folder,
 						newest != NULL ? (uint64)newest->version : 0, &list);
 	if (newest != NULL)
 		p = lance_publish_find(history->table->table_id, history->branch, newest->version);
@@ -126,6 +131,77 @@ lance_commit_adopt(LanceHistory *history, LncNaming *naming)
 
 	/* What this transaction has pending is on record, but not in the store. */
 	return Max(list.files[list.nfiles - 1].version, newest != NULL ? (uint64)newest->version : 0);
+}
+
+static void
+settle_branch(const LanceTableRow *table, const char *branch, LanceLibrary *lib, LncStore *store)
+{
+	LanceVersionRow *newest = lance_version_row_newest(table->table_id, branch);
+	LanceHistory history;
+	LncVersionList list;
+
+	lance_history_begin(&history, table, branch, lib, store);
+	lance_check(&lib->ctx, lnc_versions_list_all(&lib->ctx, lib->arena, store, history.folder, 0, &list));
+	lance_intent_settle(lib, store, table->table_id, branch, history.folder,
+						newest != NULL ? (uint64)newest->version : 0, &list);
+}
+
+static void
+settle_branches(const LanceTableRow *table, int n, char *const *branches)
+{
+	LanceLibrary *lib = lance_library_create(CurrentMemoryContext);
+	LncStore *store;
+
+	lance_library_limit(lib, PART_MS);
+	store = lance_profile_open(lib, lance_profile_get(table->server_name, GetUserId()), table->location);
+	for (int i = 0; i < n; i++)
+		settle_branch(table, branches[i], lib, store);
+	lance_library_destroy(lib);
+}
+
+void
+lance_commit_part(const LanceTableRow *table)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	TimestampTz begun = GetCurrentTimestamp();
+	ErrorData *volatile error = NULL;
+	char **branches;
+	int n = lance_version_branches(table->table_id, &branches);
+
+	if (n == 0)
+		return;
+	BeginInternalSubTransaction("lance part");
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		settle_branches(table, n, branches);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	if (error == NULL)
+		return;
+
+	/* a cancel, unless it is our own limit that has passed */
+	if (error->sqlerrcode == ERRCODE_QUERY_CANCELED &&
+		!TimestampDifferenceExceeds(begun, GetCurrentTimestamp(), PART_MS))
+		ReThrowError(error);
+	ereport(
+		WARNING,
+		(errcode(error->sqlerrcode),
+		 errmsg("the store of table \"%s\" could not be asked for what interrupted transactions left", table->name),
+		 errdetail("%s", error->message),
+		 errhint("If files \"*.intent\" lie in its \"_versions\", remove them before the table is registered "
+				 "again: versions beside them would not count.")));
 }
 
 /* The staged file's bytes, in lib; false when it is not there. */

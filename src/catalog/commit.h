@@ -46,6 +46,13 @@ extern void lance_commit_version(LanceHistory *history, const LanceCommitRequest
 /* Record what lies in the store beyond the rows. The table's row must be locked. Returns the newest version, 0: none. */
 extern uint64 lance_commit_adopt(LanceHistory *history, LncNaming *naming);
 
+/*
+ * Before the rows of a table go and its files stay: take away the intents of all versions on record, which count from here on by
+ * lying there, and what never counted. Without the rows nobody could tell the one from the other. The table's row must be
+ * locked. A store that can't be reached within a few seconds does not keep a table: then there is a warning.
+ */
+extern void lance_commit_part(const LanceTableRow *table);
+
 /* True for the version that the current transaction will write at its commit. */
 extern bool lance_commit_is_pending(int64 table_id, const char *branch, int64 version);
 

@@ -144,11 +144,15 @@ has_manifest(const LncVersionList *list, uint64 version)
 	return false;
 }
 
-/* Intents that stand for nothing any more: of recorded versions, or old ones without a manifest. */
-static void
+/*
+ * Intents that stand for nothing any more: of recorded versions, or old ones without a manifest. Returns whether the newest
+ * recorded version had one.
+ */
+static bool
 remove_stale(LanceLibrary *lib, LncStore *store, uint64 newest, const LncVersionList *list)
 {
 	int64 now_ms = (int64)time(NULL) * 1000;
+	bool had_newest = false;
 
 	for (size_t i = 0; i < list->nintents; i++)
 	{
@@ -157,13 +161,16 @@ remove_stale(LanceLibrary *lib, LncStore *store, uint64 newest, const LncVersion
 		if (intent->version <= newest ||
 			(intent->modified_ms < now_ms - KEEP_MS && !has_manifest(list, intent->version)))
 			lance_check(&lib->ctx, lnc_store_delete(&lib->ctx, store, intent->key));
+		had_newest = had_newest || intent->version == newest;
 	}
+	return had_newest;
 }
 
 void
-lance_intent_settle(LanceLibrary *lib, LncStore *store, int64 table_id, const char *branch, uint64 newest,
-					LncVersionList *list)
+lance_intent_settle(LanceLibrary *lib, LncStore *store, int64 table_id, const char *branch, const char *folder,
+					uint64 newest, LncVersionList *list)
 {
+	LncVersionList all;
 	uint64 plain;
 
 	if (list->nintents == 0)
@@ -188,5 +195,11 @@ lance_intent_settle(LanceLibrary *lib, LncStore *store, int64 table_id, const ch
 		lance_check(&lib->ctx, lnc_store_delete(&lib->ctx, store, file->key));
 		list->nfiles--;
 	}
-	remove_stale(lib, store, newest, list);
+
+	/* A transaction's intents are removed in the order of the versions: where the last one stayed, others may have. */
+	if (remove_stale(lib, store, newest, list))
+	{
+		lance_check(&lib->ctx, lnc_versions_list_all(&lib->ctx, lib->arena, store, folder, 0, &all));
+		(void)remove_stale(lib, store, newest, &all);
+	}
 }

@@ -38,10 +38,10 @@ extern bool lance_intent_begins_branch(LanceLibrary *lib, LncStore *store, const
 
 /*
  * Settle what transactions that never committed have left beyond the newest version on record (0: none): their manifests
- * are removed from the store and from list, which lnc_versions_list_all() filled. The table's row must be locked. A
+ * are removed from the store and from list, which lnc_versions_list_all() filled from the folder. The table's row must be locked. A
  * manifest that a version written past the catalog follows stays, since that one is built on it.
  */
 extern void lance_intent_settle(LanceLibrary *lib, LncStore *store, int64 table_id, const char *branch,
-								uint64 newest, LncVersionList *list);
+								const char *folder, uint64 newest, LncVersionList *list);
 
 #endif

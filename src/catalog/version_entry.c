@@ -74,6 +74,25 @@ lance_version_rows(int64 table_id, const char *branch, LanceVersionRow **rows)
 }
 
 int
+lance_version_branches(int64 table_id, char ***branches)
+{
+	static LanceStatement statement = {
+		.sql = "SELECT DISTINCT branch FROM lance.version_entry WHERE table_id = $1 ORDER BY branch",
+		.nargs = 1,
+		.types = {INT8OID}};
+	LanceSession session;
+	int n;
+
+	lance_session_begin(&session);
+	n = (int)lance_session_run(&statement, (Datum[]){Int64GetDatum(table_id)}, NULL, 0);
+	*branches = MemoryContextAlloc(session.caller, (n + 1) * sizeof(char *));
+	for (int i = 0; i < n; i++)
+		(*branches)[i] = lance_row_text(&session, i, 1);
+	lance_session_end(&session);
+	return n;
+}
+
+int
 lance_version_rows_page(int64 table_id, const char *branch, int64 from, bool descending, int64 limit,
 						LanceVersionRow **rows)
 {

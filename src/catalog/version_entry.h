@@ -45,6 +45,9 @@ extern LanceVersionRow *lance_version_row(int64 table_id, const char *branch, in
 /* The row of the highest version that is not deleted; NULL when there is none. */
 extern LanceVersionRow *lance_version_row_newest(int64 table_id, const char *branch);
 
+/* The branches that have rows; "" is main. */
+extern int lance_version_branches(int64 table_id, char ***branches);
+
 /* True when any version of the table is on record. */
 extern bool lance_version_recorded(int64 table_id);
 

@@ -5,13 +5,13 @@
 #include "postgres.h"
 
 #include "catalog/cleanup.h"
+#include "catalog/commit.h"
 #include "catalog/entry.h"
 #include "ops/check.h"
 #include "ops/table.h"
 
-/* Lock the table and remove its rows. */
 static LanceTableRow *
-forget(const LanceId *id)
+lock(const LanceId *id)
 {
 	LanceTableRow *table;
 
@@ -19,15 +19,16 @@ forget(const LanceId *id)
 	table = lance_catalog_find_table(id, LANCE_LOCK_UPDATE);
 	if (table == NULL)
 		lance_table_missing(id);
-	lance_entry_remove(table->table_id);
 	return table;
 }
 
 void
 lance_op_deregister_table(const LanceDeregisterTableRequest *request, LanceDeregisterTableResponse *response)
 {
-	LanceTableRow *table = forget(&request->id);
+	LanceTableRow *table = lock(&request->id);
 
+	lance_commit_part(table);
+	lance_entry_remove(table->table_id);
 	response->id = request->id;
 	response->location = table->location;
 	response->properties = table->properties;
@@ -36,8 +37,9 @@ lance_op_deregister_table(const LanceDeregisterTableRequest *request, LanceDereg
 void
 lance_op_drop_table(const LanceDropTableRequest *request, LanceDropTableResponse *response)
 {
-	LanceTableRow *table = forget(&request->id);
+	LanceTableRow *table = lock(&request->id);
 
+	lance_entry_remove(table->table_id);
 	lance_cleanup_queue_location(table->location, table->server_name);
 	response->id = request->id;
 	response->location = table->location;

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/commit.h"
 #include "catalog/entry.h"
 #include "catalog/table_entry.h"
 #include "miscadmin.h"
@@ -30,7 +31,7 @@ insert_entry(const LanceRegisterTableRequest *request, int64 parent_id, int mode
 	for (;;)
 	{
 		LanceEntryKind taken_by;
-		LanceEntry *old;
+		LanceTableRow *old;
 		int64 table_id = lance_entry_insert(parent_id, lance_id_name(&request->id), LANCE_ENTRY_TABLE,
 											&request->properties, &taken_by);
 
@@ -38,15 +39,17 @@ insert_entry(const LanceRegisterTableRequest *request, int64 parent_id, int mode
 			return table_id;
 		if (mode == MODE_CREATE || taken_by == LANCE_ENTRY_NAMESPACE)
 			lance_table_name_taken(&request->id, taken_by == LANCE_ENTRY_NAMESPACE);
-		old = lance_entry_find(&request->id, LANCE_ENTRY_TABLE, LANCE_LOCK_UPDATE);
+		old = lance_catalog_find_table(&request->id, LANCE_LOCK_UPDATE);
 		if (old != NULL)
 		{
+			lance_commit_part(old);
+
 			/*
 			 * The removal takes a weaker lock on the locations than the claim that follows: without the stronger one
 			 * first, two of these would wait for each other. It comes after the row's lock, as in DropTable.
 			 */
 			lance_table_lock_locations(true);
-			lance_entry_remove(old->entry_id);
+			lance_entry_remove(old->table_id);
 		}
 		CHECK_FOR_INTERRUPTS();
 	}

@@ -212,6 +212,49 @@ foreach my $n (1 .. $steps)
 }
 scenario("$_ taken", acknowledged => 0, error => qr/written by another client/) foreach 4 .. 6;
 
+# ---- intents that stay after the commit, since the store fails at their removal
+
+sub intents { my ($table) = @_; return scalar grep { /\.intent$/ } $store->keys_of("$folder{$table}/") }
+
+sub two_versions
+{
+	my ($table, $first) = @_;
+
+	$store->put("$folder{$table}/staged-$_", "manifest $_ of $table") foreach ($first, $first + 1);
+	$store->plan('from 5 error');
+	query(join("\n", 'BEGIN;', (map { "SELECT version FROM lance_create_table_version('$table', $_, '$folder{$table}/staged-$_');" } $first, $first + 1), 'COMMIT;'));
+	$store->plan('');
+	is(intents($table), 2, "two versions of $table are committed, and have their intents still");
+	return;
+}
+
+sub newest { my ($table) = @_; return query("SELECT max(version) FROM lance_list_table_versions('$table')") }
+
+my %location = map { $_ => "s3://bucket/" . $folder{$_} =~ s{/_versions$}{}r } @tables;
+my ($of_a, $of_b, $of_c) = @{ seen(0) };
+
+two_versions('a', $of_a + 1);
+query("SELECT lance_deregister_table('a'); SELECT lance_register_table('a', '$location{a}')");
+is(newest('a'), $of_a + 2, 'a table that is deregistered and registered again has the versions that were acknowledged');
+is(intents('a'), 0, 'without intents');
+two_versions('b', $of_b + 1);
+query("SELECT lance_register_table('b', '$location{b}', mode => 'Overwrite')");
+is(newest('b'), $of_b + 2, 'so has one whose registration is replaced');
+two_versions('c', $of_c + 1);
+$store->put("$folder{c}/staged-next", 'manifest next of c');
+query(sprintf("SELECT version FROM lance_create_table_version('c', %d, '%s')", $of_c + 3, "$folder{c}/staged-next"));
+is(intents('c'), 0, 'the next commit removes the intents of all versions of the one before');
+
+# A store that fails when the table is deregistered, too.
+two_versions('c', $of_c + 4);
+$store->plan('from 1 error');
+my (undef, undef, $warning) = $node->psql('postgres', "SELECT lance_deregister_table('c')");
+$store->plan('');
+like($warning, qr/WARNING:  the store of table "c" could not be asked.*HINT:  If files "\*\.intent"/s, 'there is a warning');
+unlink $store->object_file($_) foreach grep { /\.intent$/ } $store->keys_of("$folder{c}/");
+query("SELECT lance_register_table('c', '$location{c}')");
+is(newest('c'), $of_c + 5, 'what it tells to do keeps the versions');
+
 # A kill and a writer past the catalog who goes on from what it finds: nothing of his is lost.
 $store->plan('6 done');
 my $before = seen(0);
