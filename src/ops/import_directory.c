@@ -425,6 +425,7 @@ lance_import_directory(const LanceImportRequest *request, LanceImportResponse *r
 	if (request->server == NULL)
 		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("server is missing")));
 	lance_check_namespace_id(&request->namespace_id);
+	(void)lance_place_hold_server(request->server);
 	import.profile = lance_profile_get(request->server, GetUserId());
 	if (pg_foreign_server_aclcheck(import.profile->server_oid, GetUserId(), ACL_USAGE) != ACLCHECK_OK)
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FOREIGN_SERVER, request->server);

@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "catalog/entry.h"
+#include "catalog/pg_foreign_server.h"
 #include "catalog/table_entry.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
@@ -13,6 +14,7 @@
 #include "pg/errcodes.h"
 #include "pg/guc.h"
 #include "pg/report.h"
+#include "storage/lmgr.h"
 #include "storage/uri.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -49,13 +51,36 @@ boolean_property(const char *value)
 	return result;
 }
 
-static LanceProfile *
-profile_by_name(const char *server_name)
+Oid
+lance_place_hold_server(const char *server_name)
 {
-	if (!OidIsValid(get_foreign_server_oid(server_name, true)))
-		ereport(ERROR,
-				(lance_errcode(LANCE_INVALID_INPUT), errmsg("storage profile \"%s\" does not exist", server_name),
-				 errhint("Create it with CREATE SERVER ... FOREIGN DATA WRAPPER lance_fdw.")));
+	for (;;)
+	{
+		Oid server = get_foreign_server_oid(server_name, true);
+
+		if (!OidIsValid(server))
+			return InvalidOid;
+		LockDatabaseObject(ForeignServerRelationId, server, 0, AccessShareLock);
+		if (get_foreign_server_oid(server_name, true) == server)
+			return server;
+		UnlockDatabaseObject(ForeignServerRelationId, server, 0, AccessShareLock);
+	}
+}
+
+static void
+profile_missing(const char *server_name)
+{
+	ereport(ERROR,
+			(lance_errcode(LANCE_INVALID_INPUT), errmsg("storage profile \"%s\" does not exist", server_name),
+			 errhint("Create it with CREATE SERVER ... FOREIGN DATA WRAPPER lance_fdw.")));
+}
+
+/* The profile that something is to name. */
+static LanceProfile *
+profile_to_name(const char *server_name)
+{
+	if (!OidIsValid(lance_place_hold_server(server_name)))
+		profile_missing(server_name);
 	return lance_profile_get(server_name, GetUserId());
 }
 
@@ -69,7 +94,7 @@ lance_place_check_properties(const LanceProperties *properties)
 		(void)boolean_property(managed);
 	if (server_name != NULL)
 	{
-		LanceProfile *profile = profile_by_name(server_name);
+		LanceProfile *profile = profile_to_name(server_name);
 
 		if (pg_foreign_server_aclcheck(profile->server_oid, GetUserId(), ACL_USAGE) != ACLCHECK_OK)
 			ereport(ERROR, (lance_errcode(LANCE_PERMISSION_DENIED),
@@ -90,7 +115,7 @@ lance_place_refused_properties(const LanceProperties *properties)
 		return psprintf("Its property \"%s\" is neither \"true\" nor \"false\".", LANCE_PROPERTY_MANAGED);
 	if (server_name == NULL)
 		return NULL;
-	server = get_foreign_server_oid(server_name, true);
+	server = lance_place_hold_server(server_name);
 	if (!OidIsValid(server) || pg_foreign_server_aclcheck(server, GetUserId(), ACL_USAGE) != ACLCHECK_OK)
 		return psprintf("Its property \"%s\" names no storage profile that may be used.", LANCE_PROPERTY_SERVER);
 	return NULL;
@@ -107,13 +132,15 @@ lance_place_profile(int64 namespace_id)
 		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("the namespace has no storage profile"),
 						errhint("Set %s, or the property \"%s\" when creating the namespace.",
 								"lance_catalog.default_server", LANCE_PROPERTY_SERVER)));
-	return profile_by_name(server_name);
+	return profile_to_name(server_name);
 }
 
 LanceProfile *
 lance_place_profile_of(const LanceTableRow *table)
 {
-	return profile_by_name(table->server_name);
+	if (!OidIsValid(get_foreign_server_oid(table->server_name, true)))
+		profile_missing(table->server_name);
+	return lance_profile_get(table->server_name, GetUserId());
 }
 
 bool

@@ -15,6 +15,12 @@
 #define LANCE_PROPERTY_SERVER "server"
 #define LANCE_PROPERTY_MANAGED "managed_versioning"
 
+/*
+ * The server of that name, held until the transaction ends: nobody drops or renames it before what names it can be seen.
+ * InvalidOid: there is none.
+ */
+extern Oid lance_place_hold_server(const char *server_name);
+
 /* The values of the two properties are usable: the server exists and the caller may use it, the other is a boolean. */
 extern void lance_place_check_properties(const LanceProperties *properties);
 
