@@ -162,6 +162,18 @@ SELECT t.fill('own', :'fixtures' || '/data/evolve_p14.lance');
 SELECT version FROM lance_alter_table_drop_columns('own', '{twice}');
 SELECT t.versions('own'), t.schema('own');
 
+-- A version of the same transaction is restored.
+BEGIN;
+SELECT metadata FROM lance_update_table_schema_metadata('own', '{"of": "ten"}');
+SELECT metadata FROM lance_update_table_schema_metadata('own', '{"of": "eleven"}');
+SELECT version FROM lance_restore_table('own', 10);
+SELECT version FROM lance_restore_table('own', 8);
+SELECT version FROM lance_restore_table('own', 12);
+SELECT t.try($$SELECT * FROM lance_deregister_table('own')$$);
+SELECT t.try(format('SELECT * FROM lance_register_table(%L, %L, mode => %L)', 'own', t.location('own'), 'Overwrite'));
+COMMIT;
+SELECT t.versions('own'), schema->'metadata' AS metadata FROM lance_describe_table('own', load_detailed_metadata => true);
+
 -- Who may write may do this.
 CREATE ROLE reviser;
 SELECT lance_grant_access('reviser', 'read');

@@ -169,6 +169,11 @@ lance_commit_part(const LanceTableRow *table)
 	char **branches;
 	int n = lance_version_branches(table->table_id, &branches);
 
+	if (lance_publish_has_any(table->table_id))
+		ereport(ERROR, (lance_errcode(LANCE_UNSUPPORTED),
+						errmsg("table \"%s\" can't be deregistered by the transaction that creates a version of it",
+							   table->name),
+						errhint("Commit the version first.")));
 	if (n == 0)
 		return;
 	BeginInternalSubTransaction("lance part");

@@ -49,7 +49,8 @@ extern uint64 lance_commit_adopt(LanceHistory *history, LncNaming *naming);
 /*
  * Before the rows of a table go and its files stay: take away the intents of all versions on record, which count from here on by
  * lying there, and what never counted. Without the rows nobody could tell the one from the other. The table's row must be
- * locked. A store that can't be reached within a few seconds does not keep a table: then there is a warning.
+ * locked. Throws LANCE_UNSUPPORTED when the current transaction has versions of it to publish. A store that can't be
+ * reached within a few seconds does not keep a table: then there is a warning.
  */
 extern void lance_commit_part(const LanceTableRow *table);
 

@@ -375,6 +375,19 @@ lance_publish_find(int64 table_id, const char *branch, int64 version)
 }
 
 bool
+lance_publish_has_any(int64 table_id)
+{
+	ListCell *cell;
+
+	foreach (cell, entries)
+	{
+		if (((Entry *)lfirst(cell))->public.table_id == table_id)
+			return true;
+	}
+	return false;
+}
+
+bool
 lance_publish_needs_intent(void)
 {
 	return keep_in == NULL || together;

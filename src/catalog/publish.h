@@ -56,6 +56,9 @@ extern void lance_publish_add(LancePending *pending);
 /* The pending version; NULL: there is none. */
 extern LancePending *lance_publish_find(int64 table_id, const char *branch, int64 version);
 
+/* Has this transaction versions of the table to publish? */
+extern bool lance_publish_has_any(int64 table_id);
+
 /* Does a version that is added now need an intent? */
 extern bool lance_publish_needs_intent(void);
 

@@ -173,14 +173,14 @@ max_fragment_id(const Lance__Table__Manifest *manifest)
 }
 
 LncCode
-lnc_revision_restore(LncContext *ctx, LncRevision *revision, const char *key)
+lnc_revision_restore(LncContext *ctx, LncRevision *revision, const char *key, const LncSlice *file)
 {
 	const Lance__Table__Manifest *base = revision->base;
 	Lance__Table__Transaction__Restore *restore;
 	Lance__Table__Manifest *old;
 	LncSchema schema;
 
-	LNC_TRY(read_writable(ctx, revision->arena, revision->store, key, NULL, &old, &schema, &revision->indices));
+	LNC_TRY(read_writable(ctx, revision->arena, revision->store, key, file, &old, &schema, &revision->indices));
 	LNC_TRY(LNC_NEW(ctx, revision->arena, &restore, 1));
 	lance__table__transaction__restore__init(restore);
 	restore->version = old->version;

@@ -78,10 +78,11 @@ extern LncCode lnc_revision_begin(LncContext *ctx, LncArena *arena, LncStore *st
 								  const LncSlice *file, LncRevision **out) LNC_MUST_CHECK;
 
 /*
- * The manifest at key, of an older version of the same branch, made the newest. Numbers that must never be given out
+ * The manifest at key, of an older version of the same branch, made the newest; file as above. Numbers that must never be given out
  * twice (fragments, rows, fields) stay where they are. LNC_INVALID: it can't be restored any more.
  */
-extern LncCode lnc_revision_restore(LncContext *ctx, LncRevision *revision, const char *key) LNC_MUST_CHECK;
+extern LncCode lnc_revision_restore(LncContext *ctx, LncRevision *revision, const char *key,
+									const LncSlice *file) LNC_MUST_CHECK;
 
 /* Replace the metadata of the schema. */
 extern LncCode lnc_revision_schema_metadata(LncContext *ctx, LncRevision *revision, size_t n,

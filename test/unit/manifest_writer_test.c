@@ -332,7 +332,7 @@ revise(LncStore *fixture, const LncVersionFile *file, bool newest)
 
 	/* Back again: the data, and the schema's metadata, of before. */
 	OK(lnc_revision_begin(&ctx, arena, copy, key, NULL, &revision));
-	OK(lnc_revision_restore(&ctx, revision, file->key));
+	OK(lnc_revision_restore(&ctx, revision, file->key, NULL));
 	OK(lnc_revision_finish(&ctx, revision, &STAMP, &files));
 	OK(lnc_versions_key(&ctx, arena, "_versions", files.version, file->naming, &key));
 	OK(lnc_store_put_if_absent(&ctx, copy, key, files.manifest));

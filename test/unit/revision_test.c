@@ -623,7 +623,7 @@ restoring_keeps_the_marks(void **state)
 	new.manifest->writer_feature_flags = 1 << 15 | 1 << 8;
 	new.manifest->n_fragments = 0;
 	revision = begin(&new);
-	OK(lnc_revision_restore(&ctx, revision, OLD));
+	OK(lnc_revision_restore(&ctx, revision, OLD, NULL));
 	manifest = finish(revision, &indices, &transaction);
 	assert_int_equal(transaction->operation_case, LANCE__TABLE__TRANSACTION__OPERATION_RESTORE);
 	assert_int_equal(transaction->restore->version, 5);
@@ -642,19 +642,19 @@ restoring_keeps_the_marks(void **state)
 	old.manifest->max_allocated_field_id_presence_case = 0;
 	old.manifest->writer_feature_flags = 0;
 	put_built(&old, OLD);
-	EXPECT(LNC_INVALID, lnc_revision_restore(&ctx, begin(&new), OLD), "can't be restored");
+	EXPECT(LNC_INVALID, lnc_revision_restore(&ctx, begin(&new), OLD, NULL), "can't be restored");
 	new = build();
 	new.manifest->reader_feature_flags = 1 << 1;
 	new.manifest->writer_feature_flags = 1 << 1;
 	new.manifest->n_fragments = 0;
-	EXPECT(LNC_INVALID, lnc_revision_restore(&ctx, begin(&new), OLD), "can't be restored");
-	EXPECT(LNC_NOT_FOUND, lnc_revision_restore(&ctx, begin(&new), "_versions/4.manifest"), "");
+	EXPECT(LNC_INVALID, lnc_revision_restore(&ctx, begin(&new), OLD, NULL), "can't be restored");
+	EXPECT(LNC_NOT_FOUND, lnc_revision_restore(&ctx, begin(&new), "_versions/4.manifest", NULL), "");
 
 	/* Nor can a version be made of one that may not be written. */
 	new = build();
 	old.manifest->writer_feature_flags = 1 << 17;
 	put_built(&old, OLD);
-	EXPECT(LNC_UNSUPPORTED, lnc_revision_restore(&ctx, begin(&new), OLD), "17");
+	EXPECT(LNC_UNSUPPORTED, lnc_revision_restore(&ctx, begin(&new), OLD, NULL), "17");
 }
 
 static void
