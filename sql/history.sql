@@ -120,10 +120,27 @@ SELECT t.create_version('hl', 3002, 'z'), t.create_version('hl', 3101, 'z');
 -- One that is damaged, ahead of what is there or behind it does not matter.
 SELECT text, t.write('hl', '_versions/latest_version_hint.json', text), (SELECT version FROM lance_describe_table_version('hl')) AS newest
 FROM unnest(ARRAY['{"version":4000}', '{"version":5}', '{"version":-1}', '{"version":"3100"}', '{', '', '[3100]']) text;
+-- What is known of a folder that has rested is forgotten with its next change.
+SELECT 1 FROM lance_declare_table('hr', properties => '{"managed_versioning": "false"}');
+SELECT t.write_versions('hr', '_versions', t.without(50));
+SELECT pg_sleep(1.2);
+SELECT t.check_walks('hr', t.without(50)), t.check_walks('hr', t.without(50));
+SELECT version FROM lance_describe_table_version('hr', 20);
+SELECT t.remove_versions('hr', '{50,20}');
+SELECT t.check_walks('hr', t.without(49, 20)), t.try($$SELECT * FROM lance_describe_table_version('hr', 20)$$);
+SELECT pg_sleep(1.2);
+SELECT t.check_walks('hr', t.without(49, 20)), t.check_walks('hr', t.without(49, 20));
+SELECT t.write_versions('hr', '_versions', '{20,50,51}');
+SELECT t.check_walks('hr', t.without(51)), t.check_walks('hr', t.without(51));
+SELECT pg_sleep(1.2);
+SELECT lance_delete_table_versions('hr', '{[10,20)}');
+SELECT t.check_walks('hr', t.without(51, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19));
+SELECT failed FROM lance_run_cleanup();
+SELECT t.check_walks('hr', t.without(51, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19));
 -- Branches.
 SELECT t.write_versions(id, 'tree/dev/x/_versions', ARRAY(SELECT generate_series(20, 60))) FROM unnest(ARRAY['hm', 'hp']) id;
 SELECT lance_delete_table_versions(id, '{[20,21),[30,40)}', branch => 'dev/x') FROM unnest(ARRAY['hm', 'hp']) id;
 SELECT id, t.check_walks(id, ARRAY(SELECT generate_series(21, 29)) || ARRAY(SELECT generate_series(40, 60)), 'dev/x') FROM unnest(ARRAY['hm', 'hp']) id;
 SELECT t.try(format('SELECT * FROM lance_list_table_versions(%L, branch => ''none'', "limit" => 5)', id)) FROM unnest(ARRAY['hm', 'hp']) id;
-SELECT count(lance_drop_table(id)) FROM unnest(ARRAY['hm', 'hp', 'hl', 'v1m', 'v1p']) id;
+SELECT count(lance_drop_table(id)) FROM unnest(ARRAY['hm', 'hp', 'hl', 'hr', 'v1m', 'v1p']) id;
 SELECT failed FROM lance_run_cleanup();

@@ -262,39 +262,184 @@ leave_out_deleted(const LanceHistory *history, size_t n, const LncVersionFile *f
 	return count;
 }
 
+/* ---- folders as they were last listed */
+
+/* What the names in a folder of manifests came to, when it was listed without an intent in it. */
+typedef struct Folder
+{
+	LncFolderStamp stamp; /* of zeroes: none */
+	uint64 oldest;
+	uint64 newest;
+	uint64 count;
+	LncNaming naming;
+} Folder;
+
+/* Of this process, each in the place that its number on disk gives. */
+#define FOLDERS 256
+
+static Folder folders[FOLDERS];
+
+/* A listing says what the folder is until its next change, if the last one is so old that the next has another time. */
+#define SETTLED_MS 1000
+
+/*
+ * What is known of the folder, if it is as it was. *stamp is what to remember what is now found with, of zeroes when
+ * that is of no use.
+ */
+static const Folder *
+known_folder(LanceHistory *history, LncFolderStamp *stamp)
+{
+	LncContext *ctx = &history->lib->ctx;
+	bool settled = false;
+	const Folder *known;
+	LncCode code;
+
+	memset(stamp, 0, sizeof(*stamp));
+	if (!lnc_store_near(history->store))
+		return NULL;
+	code = lnc_store_folder_stamp(ctx, history->store, history->folder, SETTLED_MS, stamp, &settled);
+	if (code == LNC_NOT_FOUND)
+		return NULL;
+	lance_check(ctx, code);
+	known = &folders[stamp->number % FOLDERS];
+	if (memcmp(&known->stamp, stamp, sizeof(*stamp)) == 0)
+		return known;
+	if (!settled)
+		memset(stamp, 0, sizeof(*stamp));
+	return NULL;
+}
+
+/* Remember what was listed after the stamp was taken. */
+static void
+remember_folder(const LncFolderStamp *stamp, const LncVersionList *list)
+{
+	Folder *folder = &folders[stamp->number % FOLDERS];
+
+	if (stamp->changed_ns == 0 || list->nintents > 0 || list->nfiles == 0)
+		return;
+	folder->stamp = *stamp;
+	folder->oldest = list->files[0].version;
+	folder->newest = list->files[list->nfiles - 1].version;
+	folder->count = list->nfiles;
+	folder->naming = list->files[0].naming;
+}
+
+/* The newest file of a folder on a near store, with all that is to be known of it. */
+static LncCode
+newest_listed(LanceHistory *history, LncVersionFile *file)
+{
+	LncContext *ctx = &history->lib->ctx;
+	LncArena *arena = history->lib->arena;
+	LncFolderStamp stamp;
+	const Folder *known = known_folder(history, &stamp);
+	LncVersionList list;
+	size_t count = 1;
+
+	if (known != NULL)
+		*file = (LncVersionFile){.version = known->newest, .naming = known->naming};
+	else
+	{
+		LNC_TRY(lnc_versions_names(ctx, arena, history->store, history->folder, 0, &list));
+		remember_folder(&stamp, &list);
+		count = list.nfiles > 0;
+		if (count > 0)
+			*file = list.files[list.nfiles - 1];
+	}
+	if (count > 0)
+		LNC_TRY(lnc_versions_look(ctx, arena, history->store, history->folder, &count, file));
+
+	/* None, or it went away in between. */
+	return count > 0 ? LNC_OK : lnc_versions_latest(ctx, arena, history->store, history->folder, file);
+}
+
+/* Whether an intent for the version lies in the folder. */
+static bool
+is_intended(LanceHistory *history, const LncVersionFile *file)
+{
+	LncFolderStamp stamp;
+	bool intended;
+
+	if (known_folder(history, &stamp) != NULL)
+		return false;
+	lance_check(&history->lib->ctx, lnc_versions_intended(&history->lib->ctx, history->lib->arena, history->store,
+														  history->folder, file->version, file->naming, &intended));
+	return intended;
+}
+
+/*
+ * Names of the versions of a range, some of which may be gone. Where the folder is known to hold every one between its ends,
+ * at most `most` are given, from the side where the range begins.
+ */
+static void
+list_names(LanceHistory *history, const LncVersionRange *range, size_t most, LncVersionList *list)
+{
+	LncFolderStamp stamp;
+	const Folder *known = known_folder(history, &stamp);
+	uint64 first;
+	uint64 last;
+	LncContext *ctx = &history->lib->ctx;
+
+	if (known == NULL || known->count != known->newest - known->oldest + 1)
+	{
+		lance_check(ctx, lnc_versions_names(ctx, history->lib->arena, history->store, history->folder, 0, list));
+		remember_folder(&stamp, list);
+		return;
+	}
+	memset(list, 0, sizeof(*list));
+	first = Max(range->first, known->oldest);
+	last = Min(range->last, known->newest);
+	if (first > last)
+		return;
+	if (last - first >= most && range->descending)
+		first = last - most + 1;
+	else if (last - first >= most)
+		last = first + most - 1;
+	list->nfiles = last - first + 1;
+	list->files = MemoryContextAllocHuge(CurrentMemoryContext, list->nfiles * sizeof(LncVersionFile));
+	memset(list->files, 0, list->nfiles * sizeof(LncVersionFile));
+	for (size_t i = 0; i < list->nfiles; i++)
+	{
+		list->files[i].version = first + i;
+		list->files[i].naming = known->naming;
+	}
+}
+
+/* ---- pages from names */
+
 /* The rest of the page from the names in the folder. Only files that the page may show are looked at. */
 static void
 fill_from_names(Page *page)
 {
 	LanceHistory *history = page->history;
 	LncContext *ctx = &history->lib->ctx;
-	bool descending = page->range.descending;
 	size_t want = (size_t)Min(page->limit, MOST_AT_ONCE);
-	LncVersionList list;
-	LncVersionFile *files;
-	size_t low = 0;
-	size_t high;
-
-	lance_check(ctx, lnc_versions_names(ctx, history->lib->arena, history->store, history->folder,
-										page->range.first - 1, &list));
-	high = list.nfiles;
-	while (high > 0 && list.files[high - 1].version > page->range.last)
-		high--;
-	files = MemoryContextAllocHuge(CurrentMemoryContext, (high + 1) * sizeof(LncVersionFile));
 
 	/* Where many are deleted and wait for their removal, larger and larger parts are gone through. */
-	for (; page->count < page->limit && low < high; want = Min(want * 2, (size_t)MOST_AT_ONCE))
+	for (; page->count < page->limit && page->range.first <= page->range.last;
+		 want = Min(want * 8, (size_t)MOST_AT_ONCE))
 	{
-		size_t n = Min(want, high - low);
-		size_t count;
+		LncVersionList list;
+		LncVersionFile *files;
+		uint64 end;
+		size_t low = 0;
+		size_t n = 0;
 
 		CHECK_FOR_INTERRUPTS();
-		for (size_t i = 0; i < n; i++)
-			files[i] = list.files[descending ? --high : low++];
-		count = leave_out_deleted(history, n, files, files);
-		for (size_t i = 0; i < count && page->count < page->limit;)
+		list_names(history, &page->range, want, &list);
+		while (list.nfiles > 0 && list.files[list.nfiles - 1].version > page->range.last)
+			list.nfiles--;
+		while (low < list.nfiles && list.files[low].version < page->range.first)
+			low++;
+		files = MemoryContextAllocHuge(CurrentMemoryContext, (list.nfiles - low + 1) * sizeof(LncVersionFile));
+		while (n < want && low < list.nfiles)
+			files[n++] = list.files[page->range.descending ? --list.nfiles : low++];
+		if (n == 0)
+			break;
+		end = files[n - 1].version;
+		n = leave_out_deleted(history, n, files, files);
+		for (size_t i = 0; i < n && page->count < page->limit;)
 		{
-			size_t part = Min(count - i, (size_t)(page->limit - page->count));
+			size_t part = Min(n - i, (size_t)(page->limit - page->count));
 			size_t found = part;
 
 			lance_check(ctx, lnc_versions_look(ctx, history->lib->arena, history->store, history->folder, &found,
@@ -302,8 +447,9 @@ fill_from_names(Page *page)
 			add_files(page, found, files + i);
 			i += part;
 		}
+		go_on_behind(page, end);
+		pfree(files);
 	}
-	pfree(files);
 }
 
 /* The rest of the page from what the store lists. */
@@ -485,12 +631,13 @@ newest_file(LanceHistory *history, LanceVersionRow *newest, LncVersionFile *file
 	if (history->table->managed && lnc_store_near(history->store))
 		written = newest_written(history, newest);
 	if (written == NULL || !lance_history_naming(written, &naming))
-		return lnc_versions_latest(ctx, arena, history->store, history->folder, file);
+		return lnc_store_near(history->store)
+				   ? newest_listed(history, file)
+				   : lnc_versions_latest(ctx, arena, history->store, history->folder, file);
 	code = lnc_versions_latest_since(ctx, arena, history->store, history->folder, (uint64)written->version, naming,
 									 file);
 	if (code == LNC_OK && file->version > (uint64)written->version)
-		code = lnc_versions_intended(ctx, arena, history->store, history->folder, file->version, file->naming,
-									 &file->intended);
+		file->intended = is_intended(history, file);
 	return code;
 }
 
@@ -593,8 +740,7 @@ lance_history_find(LanceHistory *history, uint64 version)
 	lance_check(ctx, code);
 	history->newest_now = -1;
 	if (row == NULL)
-		lance_check(ctx, lnc_versions_intended(ctx, history->lib->arena, history->store, history->folder, version,
-											   file.naming, &file.intended));
+		file.intended = is_intended(history, &file);
 	if (!counts(history, &file, row))
 		return NULL;
 	return make_item(&file, row, palloc(sizeof(LanceHistoryItem)));

@@ -37,6 +37,10 @@ typedef struct LncStoreOps
 	/* prefix is "" or a checked key. */
 	LncCode (*remove_prefix)(LncContext *ctx, LncStore *store, const char *prefix, uint64_t *removed);
 
+	/* folder is "" or a checked key. NULL: there is none. */
+	LncCode (*folder_stamp)(LncContext *ctx, LncStore *store, const char *folder, int settled_ms,
+							LncFolderStamp *out, bool *settled);
+
 	/* folder is "" or a checked key. */
 	LncCode (*list)(LncContext *ctx, LncStore *store, const LncListing *listing, LncListFn fn, void *arg);
 	LncCode (*list_folders)(LncContext *ctx, LncStore *store, const char *folder, LncFolderFn fn, void *arg);

@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "storage/ranges.h"
@@ -370,6 +371,38 @@ local_read_all(LncContext *ctx, LncStore *base, LncArena *arena, const char *key
 	return code;
 }
 
+static LncCode
+local_folder_stamp(LncContext *ctx, LncStore *base, const char *folder, int settled_ms, LncFolderStamp *out,
+				   bool *settled)
+{
+	LncLocalStore *store = (LncLocalStore *)base;
+	int fd = lnc_local_open_folder(store, folder, false);
+	int error = fd < 0 ? errno : 0;
+	struct timespec now;
+	struct stat info;
+	int64_t age;
+
+	lnc_store_asked(ctx, base, 1);
+	if (fd >= 0)
+	{
+		if (fstat(fd, &info) != 0 || clock_gettime(CLOCK_REALTIME, &now) != 0)
+			error = errno;
+		close(fd);
+	}
+	if (error != 0)
+		return lnc_local_error(ctx, store, "look at", folder, error);
+	memset(out, 0, sizeof(*out));
+	out->device = (uint64_t)info.st_dev;
+	out->number = (uint64_t)info.st_ino;
+	out->modified_ns = (int64_t)info.st_mtim.tv_sec * 1000000000 + info.st_mtim.tv_nsec;
+	out->changed_ns = (int64_t)info.st_ctim.tv_sec * 1000000000 + info.st_ctim.tv_nsec;
+
+	/* Changes close to each other can have one time. */
+	age = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - out->changed_ns;
+	*settled = age >= (int64_t)settled_ms * 1000000;
+	return LNC_OK;
+}
+
 LncCode
 lnc_local_open(LncContext *ctx, LncArena *arena, const LncUri *uri, LncStore **out)
 {
@@ -381,6 +414,7 @@ lnc_local_open(LncContext *ctx, LncArena *arena, const LncUri *uri, LncStore **o
 		.read_all = local_read_all,
 		.put = lnc_local_put,
 		.put_if_absent = lnc_local_put_if_absent,
+		.folder_stamp = local_folder_stamp,
 		.find = local_find,
 		.remove = lnc_local_remove,
 		.remove_prefix = lnc_local_remove_prefix,

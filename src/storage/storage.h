@@ -102,6 +102,22 @@ extern void lnc_store_stats(const LncStore *store, LncStoreStats *out);
 extern LncCode lnc_store_size(LncContext *ctx, LncStore *store, const char *key, uint64_t *size) LNC_MUST_CHECK;
 
 /*
+ * What changes with every object that comes into a folder or leaves it, and with nothing else that matters: on near stores
+ * only (LNC_UNSUPPORTED elsewhere), and only once the last change is settled_ms old, by the clock of this machine;
+ * *settled tells. Compare all bytes. LNC_NOT_FOUND when there is no such folder.
+ */
+typedef struct LncFolderStamp
+{
+	uint64_t device;
+	uint64_t number;
+	int64_t modified_ns;
+	int64_t changed_ns;
+} LncFolderStamp;
+
+extern LncCode lnc_store_folder_stamp(LncContext *ctx, LncStore *store, const char *folder, int settled_ms,
+									  LncFolderStamp *out, bool *settled) LNC_MUST_CHECK;
+
+/*
  * Size and time of each of the n objects: outs has room for n, and gets the key of keys, or NULL where there is none.
  * On stores over the network the questions are asked one after the other.
  */

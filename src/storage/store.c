@@ -271,6 +271,19 @@ lnc_store_list_folders(LncContext *ctx, LncStore *store, const char *folder, Lnc
 }
 
 LncCode
+lnc_store_folder_stamp(LncContext *ctx, LncStore *store, const char *folder, int settled_ms, LncFolderStamp *out,
+					   bool *settled)
+{
+	if (folder[0] != '\0')
+		LNC_TRY(lnc_key_check(ctx, folder));
+	LNC_TRY(lnc_check_interrupt(ctx));
+	if (store->ops->folder_stamp == NULL)
+		return lnc_fail(ctx, LNC_UNSUPPORTED, "folders of \"%s\" have no time of their own",
+						lnc_object_name(store, folder).text);
+	return store->ops->folder_stamp(ctx, store, folder, settled_ms, out, settled);
+}
+
+LncCode
 lnc_store_find(LncContext *ctx, LncStore *store, size_t n, const char *const *keys, LncObject *outs)
 {
 	for (size_t i = 0; i < n; i++)

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/env.h"
 
@@ -366,6 +367,35 @@ check_many(LncContext *ctx, LncStore *store)
 	expect_listing(ctx, store, "m", true, NULL, "");
 }
 
+/* What tells that a folder changed. */
+static void
+check_stamps(LncContext *ctx, LncStore *store)
+{
+	LncFolderStamp first;
+	LncFolderStamp second;
+	bool settled;
+
+	assert_int_equal(lnc_store_put(ctx, store, "s/a", slice("x")), LNC_OK);
+	assert_int_equal(lnc_store_folder_stamp(ctx, store, "s//", 0, &first, &settled), LNC_INVALID);
+	if (!lnc_store_near(store))
+		assert_int_equal(lnc_store_folder_stamp(ctx, store, "s", 0, &first, &settled), LNC_UNSUPPORTED);
+	else
+	{
+		assert_int_equal(lnc_store_folder_stamp(ctx, store, "none", 0, &first, &settled), LNC_NOT_FOUND);
+		assert_int_equal(lnc_store_folder_stamp(ctx, store, "s", INT32_MAX, &first, &settled), LNC_OK);
+		assert_false(settled);
+		assert_int_equal(lnc_store_folder_stamp(ctx, store, "s", -INT32_MAX, &second, &settled), LNC_OK);
+		assert_true(settled);
+		assert_memory_equal(&first, &second, sizeof(first));
+		usleep(50000);
+		assert_int_equal(lnc_store_delete(ctx, store, "s/a"), LNC_OK);
+		assert_int_equal(lnc_store_folder_stamp(ctx, store, "s", 0, &second, &settled), LNC_OK);
+		assert_int_equal(first.number, second.number);
+		assert_memory_not_equal(&first, &second, sizeof(first));
+	}
+	assert_int_equal(lnc_store_delete(ctx, store, "s/a"), LNC_OK);
+}
+
 static void
 check_interrupts(LncContext *ctx, LncArena *arena, LncStore *store)
 {
@@ -397,6 +427,7 @@ lnc_check_store_contract(LncContext *ctx, LncArena *arena, LncStore *store)
 	check_listing(ctx, store);
 	check_folders(ctx, store);
 	check_many(ctx, store);
+	check_stamps(ctx, store);
 	check_interrupts(ctx, arena, store);
 	assert_int_equal(lnc_store_list(ctx, store, "", true, NULL, lnc_count_objects, &count), LNC_OK);
 	assert_int_equal(count, 7);
