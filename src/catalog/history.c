@@ -247,8 +247,8 @@ leave_out_deleted(const LanceHistory *history, size_t n, const LncVersionFile *f
 {
 	int64 ends[2] = {(int64)files[0].version, (int64)files[n - 1].version};
 	int64 *deleted;
-	int ndeleted = lance_version_deleted(history->table->table_id, history->branch, Min(ends[0], ends[1]),
-										 Max(ends[0], ends[1]), &deleted);
+	int ndeleted = lance_version_numbers(history->table->table_id, history->branch, Min(ends[0], ends[1]),
+										 Max(ends[0], ends[1]), true, &deleted);
 	size_t count = 0;
 
 	for (size_t i = 0; i < n; i++)
@@ -750,8 +750,11 @@ bool
 lance_history_only_declared(const LanceTableRow *table, LanceLibrary *lib, LncStore *store)
 {
 	LanceVersionRow *newest = lance_version_row_newest(table->table_id, "");
+	LanceHistory history;
 	LncVersionFile file;
 	LncCode code = LNC_NOT_FOUND;
+
+	lance_history_begin(&history, table, NULL, lib, store);
 
 	/* Anything will do, and what is on record is found at once. */
 	if (newest != NULL)
@@ -759,17 +762,13 @@ lance_history_only_declared(const LanceTableRow *table, LanceLibrary *lib, LncSt
 	if (code == LNC_OK)
 		return false;
 	if (code == LNC_NOT_FOUND)
-		code = lnc_versions_latest(&lib->ctx, lib->arena, store, "_versions", &file);
+		code = lnc_store_near(store) ? newest_listed(&history, &file)
+									 : lnc_versions_latest(&lib->ctx, lib->arena, store, "_versions", &file);
 	if (code == LNC_NOT_FOUND)
 		return true;
 	lance_check(&lib->ctx, code);
 	if (file.intended || lance_reading())
-	{
-		LanceHistory history;
-
-		lance_history_begin(&history, table, NULL, lib, store);
 		return lance_history_latest(&history) == NULL;
-	}
 	return false;
 }
 

@@ -133,15 +133,15 @@ lance_version_rows_of(int64 table_id, const char *branch, int n, const int64 *ve
 }
 
 int
-lance_version_deleted(int64 table_id, const char *branch, int64 first, int64 last, int64 **versions)
+lance_version_numbers(int64 table_id, const char *branch, int64 first, int64 last, bool deleted, int64 **versions)
 {
 	static LanceStatement statement = {
 		.sql = "SELECT version FROM lance.version_entry WHERE table_id = $1 AND branch = $2"
-			   " AND version >= $3 AND version <= $4 AND deleted ORDER BY version",
-		.nargs = 4,
-		.types = {INT8OID, TEXTOID, INT8OID, INT8OID}};
+			   " AND version >= $3 AND version <= $4 AND deleted = $5 ORDER BY version",
+		.nargs = 5,
+		.types = {INT8OID, TEXTOID, INT8OID, INT8OID, BOOLOID}};
 	Datum values[] = {Int64GetDatum(table_id), CStringGetTextDatum(branch), Int64GetDatum(first),
-					  Int64GetDatum(last)};
+					  Int64GetDatum(last), BoolGetDatum(deleted)};
 	LanceSession session;
 	int n;
 

@@ -36,8 +36,9 @@ extern int lance_version_rows_page(int64 table_id, const char *branch, int64 fro
 extern int lance_version_rows_of(int64 table_id, const char *branch, int n, const int64 *versions,
 								 LanceVersionRow **rows);
 
-/* Which versions from first to last are deleted, ascending. */
-extern int lance_version_deleted(int64 table_id, const char *branch, int64 first, int64 last, int64 **versions);
+/* Which versions on record from first to last are deleted, or are not, ascending. */
+extern int lance_version_numbers(int64 table_id, const char *branch, int64 first, int64 last, bool deleted,
+								 int64 **versions);
 
 /* One row; NULL when there is none. */
 extern LanceVersionRow *lance_version_row(int64 table_id, const char *branch, int64 version);

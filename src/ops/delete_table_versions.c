@@ -56,9 +56,8 @@ static void
 forget_lost(LanceHistory *history, const LanceVersionRanges *ranges)
 {
 	LncContext *ctx = &history->lib->ctx;
-	LanceVersionRow *rows;
-	int n = lance_version_rows(history->table->table_id, history->branch, &rows);
-	int64 *lost = palloc_extended((n + 1) * sizeof(int64), MCXT_ALLOC_HUGE);
+	int64 *versions;
+	int n = lance_version_numbers(history->table->table_id, history->branch, 1, PG_INT64_MAX, false, &versions);
 	int nlost = 0;
 	LncVersionList list;
 	size_t file = 0;
@@ -66,16 +65,16 @@ forget_lost(LanceHistory *history, const LanceVersionRanges *ranges)
 	lance_check(ctx, lnc_versions_names(ctx, history->lib->arena, history->store, history->folder, 0, &list));
 	for (int i = 0; i < n; i++)
 	{
-		uint64 version = (uint64)rows[i].version;
+		int64 version = versions[i];
 
-		while (file < list.nfiles && list.files[file].version < version)
+		while (file < list.nfiles && list.files[file].version < (uint64)version)
 			file++;
-		if (!rows[i].deleted && in_ranges(ranges, rows[i].version) &&
-			!(file < list.nfiles && list.files[file].version == version) &&
-			!lance_commit_is_pending(history->table->table_id, history->branch, rows[i].version))
-			lost[nlost++] = rows[i].version;
+		if (in_ranges(ranges, version) && !(file < list.nfiles && list.files[file].version == (uint64)version) &&
+			!lance_commit_is_pending(history->table->table_id, history->branch, version))
+			versions[nlost++] = version;
 	}
-	lance_version_forget(history->table->table_id, history->branch, nlost, lost);
+	lance_version_forget(history->table->table_id, history->branch, nlost, versions);
+	pfree(versions);
 }
 
 /* The tag that points to a version; NULL when none does. */
@@ -90,31 +89,32 @@ tag_of(int64 version, int n, const int64 *versions, char *const *tags)
 	return NULL;
 }
 
-/* Which of the items are wanted and may go. */
+/* Which of n versions are wanted and may go; they are moved to the front. */
 static int
-choose(const LanceHistory *history, const LanceVersionRanges *ranges, int n, const LanceHistoryItem *items,
-	   int64 *chosen)
+choose(const LanceHistory *history, const LanceVersionRanges *ranges, int n, int64 *versions)
 {
 	LanceRefs refs = {.table = history->table, .lib = history->lib, .store = history->store};
-	int64 *versions;
+	int64 *tagged;
 	char **tags;
-	int ntags = n > 0 ? lance_refs_tagged(&refs, history->branch, &versions, &tags) : 0;
+	int ntags = n > 0 ? lance_refs_tagged(&refs, history->branch, &tagged, &tags) : 0;
 	int nchosen = 0;
 
 	for (int i = 0; i < n; i++)
 	{
-		int64 version = (int64)items[i].version;
+		int64 version = versions[i];
 		const char *tag;
 
-		if (!in_ranges(ranges, version))
+		/* What this transaction has yet to write is not there to be deleted. */
+		if (!in_ranges(ranges, version) ||
+			lance_commit_is_pending(history->table->table_id, history->branch, version))
 			continue;
-		tag = tag_of(version, ntags, versions, tags);
+		tag = tag_of(version, ntags, tagged, tags);
 		if (tag != NULL)
 			ereport(NOTICE,
 					(errmsg("version " INT64_FORMAT " of table \"%s\" is kept", version, history->table->shown),
 					 errdetail("Tag \"%s\" points to it.", tag)));
 		else
-			chosen[nchosen++] = version;
+			versions[nchosen++] = version;
 	}
 	return nchosen;
 }
@@ -124,8 +124,6 @@ lance_op_delete_table_versions(const LanceDeleteTableVersionsRequest *request,
 							   LanceDeleteTableVersionsResponse *response)
 {
 	LanceHistory history;
-	LanceHistoryItem *items;
-	LanceVersionRow *newest;
 	LncNaming naming = LNC_NAMING_V2;
 	int64 *versions;
 	int nversions;
@@ -135,17 +133,15 @@ lance_op_delete_table_versions(const LanceDeleteTableVersionsRequest *request,
 	check_ranges(&request->ranges);
 	lance_history_of(&request->id, request->branch, LANCE_LOCK_UPDATE, &history);
 	forget_lost(&history, &request->ranges);
+
+	/* What is in the store is on record after this. */
 	(void)lance_commit_adopt(&history, &naming);
-	n = lance_history_list(&history, &items);
+	n = lance_version_numbers(history.table->table_id, history.branch, 1, PG_INT64_MAX, false, &versions);
 	if (n == 0 && history.branch[0] != '\0')
 		lance_branch_missing(&history, &request->id);
-	versions = palloc_extended((n + 1) * sizeof(int64), MCXT_ALLOC_HUGE);
 
-	/* What stays may be a version that this transaction has yet to write. */
-	newest = lance_version_row_newest(history.table->table_id, history.branch);
-	if (n > 0 && (newest == NULL || (uint64)newest->version <= items[n - 1].version))
-		n--;
-	nversions = choose(&history, &request->ranges, n, items, versions);
+	/* The newest stays, also when this transaction has yet to write it. */
+	nversions = choose(&history, &request->ranges, Max(n - 1, 0), versions);
 	response->deleted_count.given = true;
 	if (nversions > 0)
 	{
