@@ -14,7 +14,7 @@ SANITIZE ?=
 OPTIMISE = -O2 -g -fPIC $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all)
 
 # The rooms, in the order of their dependencies (test/check/layers holds the table).
-LIB_ROOMS = base storage column arrow proto encoding format index dataset scan
+LIB_ROOMS = base token storage column arrow proto encoding format index dataset scan
 SERVER_ROOMS = pg catalog ops sqlapi rest fdw
 
 LIB_SOURCES = $(sort $(foreach room,$(LIB_ROOMS),$(wildcard src/$(room)/*.c)))

@@ -7,7 +7,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 os.chdir(ROOT)
 
-LIB_ROOMS = ["base", "storage", "column", "arrow", "proto", "encoding", "format", "index", "dataset", "scan"]
+LIB_ROOMS = ["base", "token", "storage", "column", "arrow", "proto", "encoding", "format", "index", "dataset", "scan"]
 SERVER_ROOMS = ["pg", "catalog", "ops", "sqlapi", "rest", "fdw"]
 
 

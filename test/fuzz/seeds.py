@@ -98,3 +98,20 @@ trees = {
 for name, tree in trees.items():
     for use in range(3):
         decoder("tree_%s_%d" % (name, use), 9, tree + STRING_LIST * 3, parameter=use, count=3, first=len(tree))
+
+# Keys of each form, and tokens: of the key set a token that is signed by it, for the others what can't be.
+RFC_KEY = b'{"kty":"oct","k":"AyM1SysPpbyDfgZld3umj1qzKObwVMkoqQ-EstJQLr_T-1qS0gZH75aKtMN3Yj0iPS4hcgUuTwjAzZr1Z9CAow"}'
+RFC_TOKEN = (b"eyJ0eXAiOiJKV1QiLA0KICJhbGciOiJIUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxl"
+             b"LmNvbS9pc19yb290Ijp0cnVlfQ.dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")
+
+
+def jwt(name, keys, token):
+    keys += b" " * (-len(keys) % 4)
+    write("jwt", name, bytes([len(keys) // 4]) + keys + token)
+
+
+jwt("key", RFC_KEY, RFC_TOKEN)
+jwt("set", b'{"keys":[' + RFC_KEY + b',{"kty":"RSA","kid":"a","n":"' + b"u" * 342 + b'","e":"AQAB"}]}', RFC_TOKEN)
+jwt("secret", b"0123456789abcdef0123456789abcdef", RFC_TOKEN)
+jwt("pem", b"-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n", RFC_TOKEN)
+jwt("none", b"0123456789abcdef0123456789abcdef", b"eyJhbGciOiJub25lIn0.eyJyb2xlIjoieCJ9.")
