@@ -26,6 +26,10 @@ int lance_guc_rest_workers;
 int lance_guc_rest_executors;
 char *lance_guc_rest_database;
 char *lance_guc_rest_anonymous_role;
+char *lance_guc_rest_jwt_key_file;
+char *lance_guc_rest_jwt_issuer;
+char *lance_guc_rest_jwt_audience;
+char *lance_guc_rest_jwt_role_claim;
 int lance_guc_rest_max_body_size;
 int lance_guc_rest_max_connections;
 int lance_guc_rest_max_connections_per_address;
@@ -59,6 +63,15 @@ check_allowed_local_roots(char **newval, void **extra, GucSource source)
 	list_free_deep(folders);
 	pfree(raw);
 	return ok;
+}
+
+static bool
+check_role_claim(char **newval, void **extra, GucSource source)
+{
+	if ((*newval)[0] != '\0')
+		return true;
+	GUC_check_errdetail("The name of a claim is not empty.");
+	return false;
 }
 
 static void
@@ -110,6 +123,19 @@ define_rest(void)
 	DefineCustomIntVariable("lance_catalog.rest_idle_timeout",
 							"Time after which an idle or stalled REST connection is closed.", "0 keeps it open.",
 							&lance_guc_rest_idle_timeout, 60, 0, 86400, startup, GUC_UNIT_S, NULL, NULL, NULL);
+	DefineCustomStringVariable("lance_catalog.rest_jwt_audience", "Audience that web tokens must be for.",
+							   "Empty takes tokens for any.", &lance_guc_rest_jwt_audience, "", PGC_SIGHUP,
+							   GUC_SUPERUSER_ONLY, NULL, NULL, NULL);
+	DefineCustomStringVariable("lance_catalog.rest_jwt_issuer", "Issuer that web tokens must be of.",
+							   "Empty takes tokens of any.", &lance_guc_rest_jwt_issuer, "", PGC_SIGHUP,
+							   GUC_SUPERUSER_ONLY, NULL, NULL, NULL);
+	DefineCustomStringVariable(
+		"lance_catalog.rest_jwt_key_file", "File of the keys that sign web tokens.",
+		"A JSON web key set, RSA public keys in PEM, or a secret; empty takes no web tokens.",
+		&lance_guc_rest_jwt_key_file, "", PGC_SIGHUP, GUC_SUPERUSER_ONLY, NULL, NULL, NULL);
+	DefineCustomStringVariable("lance_catalog.rest_jwt_role_claim", "Claim of web tokens that names the role.",
+							   NULL, &lance_guc_rest_jwt_role_claim, "role", PGC_SIGHUP, GUC_SUPERUSER_ONLY,
+							   check_role_claim, NULL, NULL);
 	DefineCustomStringVariable("lance_catalog.rest_listen_addresses", "Addresses that the REST server listens on.",
 							   "A comma-separated list of host names or IP addresses; * is all.",
 							   &lance_guc_rest_listen_addresses, "localhost", startup, GUC_LIST_INPUT, NULL, NULL,

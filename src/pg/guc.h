@@ -22,6 +22,10 @@ extern int lance_guc_rest_workers; /* 0: no REST server */
 extern int lance_guc_rest_executors; /* 1 and more */
 extern char *lance_guc_rest_database;
 extern char *lance_guc_rest_anonymous_role; /* empty: a request without a key is refused */
+extern char *lance_guc_rest_jwt_key_file;   /* empty: no web tokens */
+extern char *lance_guc_rest_jwt_issuer;     /* empty: any */
+extern char *lance_guc_rest_jwt_audience;   /* empty: any */
+extern char *lance_guc_rest_jwt_role_claim; /* never empty */
 extern int lance_guc_rest_max_body_size;    /* kB */
 extern int lance_guc_rest_max_connections;  /* per worker */
 extern int lance_guc_rest_max_connections_per_address;

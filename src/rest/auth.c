@@ -1,6 +1,6 @@
 /*
  * auth.c
- *	  API keys to roles, roles to operations.
+ *	  API keys and web tokens to roles, roles to operations.
  */
 #include "postgres.h"
 
@@ -11,6 +11,7 @@
 #include "pg/installed.h"
 #include "pg/privilege.h"
 #include "rest/auth.h"
+#include "rest/bearer.h"
 #include "utils/acl.h"
 
 #define EXTENSION_NAME "lance_catalog"
@@ -31,6 +32,8 @@ lance_rest_authenticate(const LanceRestRequest *request)
 
 	if (request->api_key != NULL)
 	{
+		if (lance_bearer_is_token(request->api_key))
+			return lance_bearer_role(request->api_key);
 		if (!lance_api_key_find(request->api_key, &key))
 			ereport(ERROR, (lance_errcode(LANCE_UNAUTHENTICATED), errmsg("the API key is not valid")));
 		if (key.mark_due)

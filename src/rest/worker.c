@@ -17,6 +17,7 @@
 #include "port/atomics.h"
 #include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
+#include "rest/bearer.h"
 #include "rest/executor.h"
 #include "rest/front.h"
 #include "rest/hangup.h"
@@ -218,6 +219,7 @@ lance_rest_housekeeping(void)
 	{
 		ConfigReloadPending = false;
 		ProcessConfigFile(PGC_SIGHUP);
+		lance_bearer_reload();
 	}
 	if (catchupInterruptPending)
 		ProcessCatchupInterrupt();

@@ -1,0 +1,142 @@
+/*
+ * bearer.c
+ *	  From web tokens to roles.
+ *
+ * The keys are read when the first token comes, and again after each reload of the settings.
+ */
+#include "postgres.h"
+
+#include <time.h>
+
+#include "base/arena.h"
+#include "miscadmin.h"
+#include "pg/env.h"
+#include "pg/errcodes.h"
+#include "pg/guc.h"
+#include "rest/bearer.h"
+#include "rest/request.h"
+#include "storage/fd.h"
+#include "token/jwt.h"
+#include "utils/acl.h"
+#include "utils/memutils.h"
+
+/* How far the clocks of issuers and of this server may be apart. */
+#define LEEWAY_S 30
+
+#define MAX_FILE_BYTES (1024 * 1024)
+
+static LncJwtKeys *keys;
+
+static bool
+given(const char *setting)
+{
+	return setting != NULL && setting[0] != '\0';
+}
+
+bool
+lance_bearer_is_token(const char *credential)
+{
+	return given(lance_guc_rest_jwt_key_file) && strchr(credential, '.') != NULL;
+}
+
+void
+lance_bearer_reload(void)
+{
+	lnc_jwt_keys_free(keys);
+	keys = NULL;
+}
+
+/* The file's bytes; palloc'd. */
+static LncSlice
+read_file(const char *path)
+{
+	FILE *file = AllocateFile(path, PG_BINARY_R);
+	char *bytes = palloc(MAX_FILE_BYTES + 1);
+	size_t size;
+
+	if (file == NULL)
+		ereport(ERROR, (errcode_for_file_access(), errmsg("could not open file \"%s\": %m", path)));
+	size = fread(bytes, 1, MAX_FILE_BYTES + 1, file);
+	if (ferror(file))
+		ereport(ERROR, (errcode_for_file_access(), errmsg("could not read file \"%s\": %m", path)));
+	FreeFile(file);
+	if (size > MAX_FILE_BYTES)
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("file \"%s\" is too large", path)));
+	return (LncSlice){.data = (uint8_t *)bytes, .size = size};
+}
+
+/* Whoever asks is told only that it can't be done; the log says why. */
+static void
+load_keys(LanceLibrary *library)
+{
+	MemoryContext old = CurrentMemoryContext;
+	LncSlice file;
+
+	PG_TRY();
+	{
+		file = read_file(lance_guc_rest_jwt_key_file);
+		if (lnc_jwt_keys_read(&library->ctx, library->arena, file, &keys) != LNC_OK)
+			ereport(
+				ERROR,
+				(errcode(ERRCODE_CONFIG_FILE_ERROR),
+				 errmsg("file \"%s\" holds no keys for web tokens", lance_guc_rest_jwt_key_file),
+				 errdetail("%s.", library->ctx.error.message),
+				 errhint("It is a JSON web key set, RSA public keys in PEM, or a secret of 32 bytes or more.")));
+		explicit_bzero(unconstify(uint8_t *, file.data), file.size);
+	}
+	PG_CATCH();
+	{
+		ErrorData *error;
+
+		MemoryContextSwitchTo(old);
+		error = CopyErrorData();
+		FlushErrorState();
+		ereport(LOG, (errcode(error->sqlerrcode), errmsg("%s", error->message),
+					  error->detail != NULL ? errdetail("%s", error->detail) : 0,
+					  error->hint != NULL ? errhint("%s", error->hint) : 0));
+		ereport(ERROR, (lance_errcode(LANCE_SERVICE_UNAVAILABLE), errmsg("web tokens can't be checked now"),
+						errdetail("The keys can't be read; the server's log says why.")));
+	}
+	PG_END_TRY();
+}
+
+static void
+refuse(const char *reason)
+{
+	ereport(ERROR,
+			(lance_errcode(LANCE_UNAUTHENTICATED), errmsg("the token is not valid"), errdetail("%s.", reason)));
+}
+
+Oid
+lance_bearer_role(const char *token)
+{
+	LanceLibrary *library = lance_library_create(CurrentMemoryContext);
+	LncJwtExpected expected = {
+		.issuer = given(lance_guc_rest_jwt_issuer) ? lance_guc_rest_jwt_issuer : NULL,
+		.audience = given(lance_guc_rest_jwt_audience) ? lance_guc_rest_jwt_audience : NULL,
+		.role_claim = lance_guc_rest_jwt_role_claim,
+		.now_s = (int64_t)time(NULL),
+		.leeway_s = LEEWAY_S,
+	};
+	LncJwtClaims claims;
+	char *name;
+	Oid role;
+
+	if (keys == NULL)
+		load_keys(library);
+	if (lnc_jwt_verify(&library->ctx, library->arena, keys, token, &expected, &claims) != LNC_OK)
+	{
+		char *reason = pstrdup(library->ctx.error.message);
+
+		reason[0] = pg_toupper((unsigned char)reason[0]);
+		refuse(reason);
+	}
+	name = lance_rest_text_in(claims.role, strlen(claims.role), "the role of the token");
+	role = get_role_oid(name, true);
+
+	/* Whoever signs tokens is trusted with the roles of callers, not with the server. */
+	if (!OidIsValid(role) || superuser_arg(role))
+		refuse("It names no role that tokens can stand for");
+	lance_library_destroy(library);
+	return role;
+}
