@@ -25,7 +25,8 @@
 
 #define MAX_FILE_BYTES (1024 * 1024)
 
-static LncJwtKeys *keys;
+static LncJwtKeys *keys;         /* in key_memory; NULL: to be read */
+static MemoryContext key_memory; /* NULL: none */
 
 static bool
 given(const char *setting)
@@ -42,8 +43,10 @@ lance_bearer_is_token(const char *credential)
 void
 lance_bearer_reload(void)
 {
-	lnc_jwt_keys_free(keys);
 	keys = NULL;
+	if (key_memory != NULL)
+		MemoryContextDelete(key_memory);
+	key_memory = NULL;
 }
 
 /* The file's bytes; palloc'd. */
@@ -67,13 +70,17 @@ read_file(const char *path)
 
 /* Whoever asks is told only that it can't be done; the log says why. */
 static void
-load_keys(LanceLibrary *library)
+load_keys(void)
 {
 	MemoryContext old = CurrentMemoryContext;
+	LanceLibrary *library;
 	LncSlice file;
 
+	lance_bearer_reload();
 	PG_TRY();
 	{
+		key_memory = AllocSetContextCreate(TopMemoryContext, "keys of web tokens", ALLOCSET_SMALL_SIZES);
+		library = lance_library_create(key_memory);
 		file = read_file(lance_guc_rest_jwt_key_file);
 		if (lnc_jwt_keys_read(&library->ctx, library->arena, file, &keys) != LNC_OK)
 			ereport(
@@ -91,6 +98,7 @@ load_keys(LanceLibrary *library)
 		MemoryContextSwitchTo(old);
 		error = CopyErrorData();
 		FlushErrorState();
+		lance_bearer_reload();
 		ereport(LOG, (errcode(error->sqlerrcode), errmsg("%s", error->message),
 					  error->detail != NULL ? errdetail("%s", error->detail) : 0,
 					  error->hint != NULL ? errhint("%s", error->hint) : 0));
@@ -123,7 +131,7 @@ lance_bearer_role(const char *token)
 	Oid role;
 
 	if (keys == NULL)
-		load_keys(library);
+		load_keys();
 	if (lnc_jwt_verify(&library->ctx, library->arena, keys, token, &expected, &claims) != LNC_OK)
 	{
 		char *reason = pstrdup(library->ctx.error.message);

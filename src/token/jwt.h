@@ -39,11 +39,9 @@ typedef struct LncJwtClaims
 /*
  * Read keys: a JSON web key set ({"keys": [...]}) or one JSON web key, RSA public keys in PEM, or anything else as the
  * secret of HS256 (without the line ends behind it, at least 32 bytes). Keys for other purposes or algorithms are passed
- * over. LNC_INVALID when no usable key is left. Free with lnc_jwt_keys_free.
+ * over. LNC_INVALID when no usable key is left. The keys live in the arena, and are wiped at its end.
  */
-extern LncCode lnc_jwt_keys_read(LncContext *ctx, LncArena *scratch, LncSlice file,
-								 LncJwtKeys **out) LNC_MUST_CHECK;
-extern void lnc_jwt_keys_free(LncJwtKeys *keys);
+extern LncCode lnc_jwt_keys_read(LncContext *ctx, LncArena *arena, LncSlice file, LncJwtKeys **out) LNC_MUST_CHECK;
 
 /*
  * Verify a token in compact form. LNC_DENIED, with the reason, when it is not one, not signed by one of the keys, has no

@@ -11,7 +11,6 @@
 #include <openssl/err.h>
 #include <openssl/param_build.h>
 #include <openssl/pem.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -23,79 +22,71 @@
 #define MIN_RSA_BITS 2048
 #define MAX_RSA_BITS 16384
 
+/* At the end of the arena. */
 static void
-clear_key(LncJwtKey *key)
+clear_keys(void *arg)
 {
-	free(key->id);
-	EVP_PKEY_free(key->rsa);
-	if (key->secret != NULL)
-		OPENSSL_cleanse(key->secret, key->secret_size);
-	free(key->secret);
-	memset(key, 0, sizeof(*key));
-}
+	LncJwtKeys *keys = arg;
 
-void
-lnc_jwt_keys_free(LncJwtKeys *keys)
-{
-	if (keys == NULL)
-		return;
 	for (size_t i = 0; i < keys->nkeys; i++)
-		clear_key(&keys->keys[i]);
-	free(keys);
+	{
+		EVP_PKEY_free(keys->keys[i].rsa);
+		if (keys->keys[i].secret_size > 0)
+			OPENSSL_cleanse(keys->keys[i].secret, keys->keys[i].secret_size);
+	}
 }
 
+/* The next key of the set, with its id; it counts once nkeys is raised. */
 static LncCode
-add_key(LncContext *ctx, LncJwtKeys *keys, LncJwtKey *key)
+next_key(LncContext *ctx, LncArena *arena, LncJwtKeys *keys, const char *id, LncJwtKey **out)
 {
+	LncJwtKey *key = &keys->keys[keys->nkeys];
+
 	if (keys->nkeys == LNC_JWT_MAX_KEYS)
-	{
-		clear_key(key);
 		return lnc_fail(ctx, LNC_LIMIT, "there are more than %d keys", LNC_JWT_MAX_KEYS);
-	}
-	keys->keys[keys->nkeys++] = *key;
+	if (id != NULL)
+		LNC_TRY(lnc_arena_strndup(ctx, arena, id, strlen(id), &key->id));
+	*out = key;
 	return LNC_OK;
 }
 
 static LncCode
-add_secret(LncContext *ctx, LncJwtKeys *keys, const char *id, LncSlice secret)
+add_secret(LncContext *ctx, LncArena *arena, LncJwtKeys *keys, const char *id, LncSlice secret)
 {
-	LncJwtKey key = {0};
+	LncJwtKey *key;
 
 	if (secret.size < MIN_SECRET_BYTES)
 		return lnc_fail(ctx, LNC_INVALID, "a secret has %zu bytes, at least %d are needed", secret.size,
 						MIN_SECRET_BYTES);
-	key.secret = malloc(secret.size);
-	key.id = id != NULL ? strdup(id) : NULL;
-	if (key.secret == NULL || (id != NULL && key.id == NULL))
-	{
-		clear_key(&key);
-		return lnc_fail(ctx, LNC_NO_MEMORY, "out of memory");
-	}
-	memcpy(key.secret, secret.data, secret.size);
-	key.secret_size = secret.size;
-	return add_key(ctx, keys, &key);
+	LNC_TRY(next_key(ctx, arena, keys, id, &key));
+	LNC_TRY(LNC_NEW(ctx, arena, &key->secret, secret.size));
+	memcpy(key->secret, secret.data, secret.size);
+	key->secret_size = secret.size;
+	keys->nkeys++;
+	return LNC_OK;
 }
 
 /* Takes over rsa. */
 static LncCode
-add_rsa(LncContext *ctx, LncJwtKeys *keys, const char *id, EVP_PKEY *rsa)
+add_rsa(LncContext *ctx, LncArena *arena, LncJwtKeys *keys, const char *id, EVP_PKEY *rsa)
 {
-	LncJwtKey key = {.rsa = rsa};
 	int bits = EVP_PKEY_get_bits(rsa);
+	LncJwtKey *key;
+	LncCode code;
 
 	if (bits < MIN_RSA_BITS || bits > MAX_RSA_BITS)
-	{
-		clear_key(&key);
-		return lnc_fail(ctx, LNC_INVALID, "an RSA key has %d bits, %d to %d are allowed", bits, MIN_RSA_BITS,
+		code = lnc_fail(ctx, LNC_INVALID, "an RSA key has %d bits, %d to %d are allowed", bits, MIN_RSA_BITS,
 						MAX_RSA_BITS);
-	}
-	key.id = id != NULL ? strdup(id) : NULL;
-	if (id != NULL && key.id == NULL)
+	else
+		code = next_key(ctx, arena, keys, id, &key);
+	if (code != LNC_OK)
 	{
-		clear_key(&key);
-		return lnc_fail(ctx, LNC_NO_MEMORY, "out of memory");
+		EVP_PKEY_free(rsa);
+		return code;
 	}
-	return add_key(ctx, keys, &key);
+	key->rsa = rsa;
+	keys->nkeys++;
+	return LNC_OK;
 }
 
 /* ---- JSON web keys */
@@ -131,7 +122,7 @@ rsa_of_numbers(LncSlice modulus, LncSlice exponent)
 }
 
 static LncCode
-bytes_member(LncContext *ctx, LncArena *scratch, const LncJson *key, const char *name, LncSlice *out)
+bytes_member(LncContext *ctx, LncArena *arena, const LncJson *key, const char *name, LncSlice *out)
 {
 	const char *text;
 
@@ -140,11 +131,11 @@ bytes_member(LncContext *ctx, LncArena *scratch, const LncJson *key, const char 
 		return lnc_fail(ctx, LNC_INVALID, "a key has no member \"%s\"", name);
 	if (strlen(text) > LNC_JWT_MAX_BYTES)
 		return lnc_fail(ctx, LNC_INVALID, "member \"%s\" of a key is too long", name);
-	return lnc_base64url_decode(ctx, scratch, text, strlen(text), out);
+	return lnc_base64url_decode(ctx, arena, text, strlen(text), out);
 }
 
 static LncCode
-add_json_key(LncContext *ctx, LncArena *scratch, LncJwtKeys *keys, const LncJson *json)
+add_json_key(LncContext *ctx, LncArena *arena, LncJwtKeys *keys, const LncJson *json)
 {
 	const char *kind;
 	const char *use;
@@ -167,38 +158,42 @@ add_json_key(LncContext *ctx, LncArena *scratch, LncJwtKeys *keys, const LncJson
 		return LNC_OK;
 	if (strcmp(kind, "oct") == 0 && (algorithm == NULL || strcmp(algorithm, "HS256") == 0))
 	{
-		LNC_TRY(bytes_member(ctx, scratch, json, "k", &bytes));
-		return add_secret(ctx, keys, id, bytes);
+		LncCode code;
+
+		LNC_TRY(bytes_member(ctx, arena, json, "k", &bytes));
+		code = add_secret(ctx, arena, keys, id, bytes);
+		OPENSSL_cleanse((void *)(uintptr_t)bytes.data, bytes.size);
+		return code;
 	}
 	if (strcmp(kind, "RSA") != 0 || (algorithm != NULL && strcmp(algorithm, "RS256") != 0))
 		return LNC_OK;
-	LNC_TRY(bytes_member(ctx, scratch, json, "n", &bytes));
-	LNC_TRY(bytes_member(ctx, scratch, json, "e", &exponent));
+	LNC_TRY(bytes_member(ctx, arena, json, "n", &bytes));
+	LNC_TRY(bytes_member(ctx, arena, json, "e", &exponent));
 	rsa = rsa_of_numbers(bytes, exponent);
 	if (rsa == NULL)
 		return lnc_fail(ctx, LNC_INVALID, "an RSA key is damaged");
-	return add_rsa(ctx, keys, id, rsa);
+	return add_rsa(ctx, arena, keys, id, rsa);
 }
 
 static LncCode
-read_json(LncContext *ctx, LncArena *scratch, LncJwtKeys *keys, LncSlice file)
+read_json(LncContext *ctx, LncArena *arena, LncJwtKeys *keys, LncSlice file)
 {
 	const LncJson *json;
 	const LncJson *list;
 
-	LNC_TRY(lnc_json_parse(ctx, scratch, file, &json));
+	LNC_TRY(lnc_json_parse(ctx, arena, file, &json));
 	if (lnc_json_member(json, "keys") == NULL)
-		return add_json_key(ctx, scratch, keys, json);
+		return add_json_key(ctx, arena, keys, json);
 	LNC_TRY(lnc_json_get_array(ctx, json, "keys", &list));
 	LNC_JSON_EACH(key, list)
-	LNC_TRY(add_json_key(ctx, scratch, keys, key));
+	LNC_TRY(add_json_key(ctx, arena, keys, key));
 	return LNC_OK;
 }
 
 /* ---- PEM */
 
 static LncCode
-read_pem(LncContext *ctx, LncJwtKeys *keys, LncSlice file)
+read_pem(LncContext *ctx, LncArena *arena, LncJwtKeys *keys, LncSlice file)
 {
 	BIO *bio = BIO_new_mem_buf(file.data, (int)file.size);
 	LncCode code = LNC_OK;
@@ -209,7 +204,7 @@ read_pem(LncContext *ctx, LncJwtKeys *keys, LncSlice file)
 	while (code == LNC_OK && (rsa = PEM_read_bio_PUBKEY(bio, NULL, NULL, NULL)) != NULL)
 	{
 		if (EVP_PKEY_is_a(rsa, "RSA"))
-			code = add_rsa(ctx, keys, NULL, rsa);
+			code = add_rsa(ctx, arena, keys, NULL, rsa);
 		else
 			EVP_PKEY_free(rsa);
 	}
@@ -233,39 +228,32 @@ skip_blanks(LncSlice file)
 }
 
 static LncCode
-read_all(LncContext *ctx, LncArena *scratch, LncJwtKeys *keys, LncSlice file)
+read_all(LncContext *ctx, LncArena *arena, LncJwtKeys *keys, LncSlice file)
 {
 	static const char pem[] = "-----BEGIN ";
 	LncSlice text = skip_blanks(file);
 
 	if (text.size > 0 && text.data[0] == '{')
-		return read_json(ctx, scratch, keys, text);
+		return read_json(ctx, arena, keys, text);
 	if (text.size > sizeof(pem) - 1 && memcmp(text.data, pem, sizeof(pem) - 1) == 0)
-		return read_pem(ctx, keys, text);
+		return read_pem(ctx, arena, keys, text);
 	while (file.size > 0 && (file.data[file.size - 1] == '\n' || file.data[file.size - 1] == '\r'))
 		file.size--;
-	return add_secret(ctx, keys, NULL, file);
+	return add_secret(ctx, arena, keys, NULL, file);
 }
 
 LncCode
-lnc_jwt_keys_read(LncContext *ctx, LncArena *scratch, LncSlice file, LncJwtKeys **out)
+lnc_jwt_keys_read(LncContext *ctx, LncArena *arena, LncSlice file, LncJwtKeys **out)
 {
 	LncJwtKeys *keys;
-	LncCode code;
 
 	if (file.size > (size_t)LNC_JWT_MAX_KEYS * LNC_JWT_MAX_BYTES)
 		return lnc_fail(ctx, LNC_LIMIT, "the file of keys has %zu bytes", file.size);
-	keys = calloc(1, sizeof(*keys));
-	if (keys == NULL)
-		return lnc_fail(ctx, LNC_NO_MEMORY, "out of memory");
-	code = read_all(ctx, scratch, keys, file);
-	if (code == LNC_OK && keys->nkeys == 0)
-		code = lnc_fail(ctx, LNC_INVALID, "there is no key for HS256 or RS256");
-	if (code != LNC_OK)
-	{
-		lnc_jwt_keys_free(keys);
-		return code;
-	}
+	LNC_TRY(LNC_NEW(ctx, arena, &keys, 1));
+	LNC_TRY(lnc_arena_on_cleanup(ctx, arena, clear_keys, keys));
+	LNC_TRY(read_all(ctx, arena, keys, file));
+	if (keys->nkeys == 0)
+		return lnc_fail(ctx, LNC_INVALID, "there is no key for HS256 or RS256");
 	*out = keys;
 	return LNC_OK;
 }
