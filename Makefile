@@ -171,6 +171,10 @@ bench: bench-programs
 bench-rest: $(BUILD)/bench/load
 	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) bench/rest.py $(BENCH)
 
+# ---- the catalog's calls with few and with many tables and versions: make bench-catalog [BENCH=options of bench/catalog.py]
+bench-catalog: install
+	PG_CONFIG=$(PG_CONFIG) PYTHONDONTWRITEBYTECODE=1 $(PYTHON) bench/catalog.py $(BENCH)
+
 # ---- a second compiler reads everything (it makes no objects)
 CLANG = clang-14
 clang: $(PROTO_HEADERS) $(NANOARROW_STAMP) $(NANOARROW_CONFIG)
@@ -215,7 +219,7 @@ fuzz: $(BUILD)/fuzz/$(NAME)_fuzz
 print-%:
 	@echo '$($*)'
 
-.PHONY: unit unit-tests random bench bench-rest bench-programs inspect clang fuzz fuzz-replay fuzz-replays help
+.PHONY: unit unit-tests random bench bench-rest bench-catalog bench-programs inspect clang fuzz fuzz-replay fuzz-replays help
 help:
 	@echo "make deps       fetch and unpack nanoarrow (a build does it too when it is missing)"
 	@echo "make            build the extension"
@@ -224,6 +228,7 @@ help:
 	@echo "make inspect    build build/lance_inspect, which shows what a dataset is made of without a server"
 	@echo "make bench      decode speed of each encoding beside pylance (PYTHON=a python that has it)"
 	@echo "make bench-rest  the REST server beside pylance's adapter and SeaweedFS (PYTHON; BENCH=\"--weed PROGRAM\")"
+	@echo "make bench-catalog  install, then time the catalog's calls with few and with many tables and versions"
 	@echo "make fuzz-replay  run the fuzz targets over their corpora;  make fuzz NAME=file  search for new inputs"
 	@echo "make clang      read everything with clang, for its warnings"
 	@echo "make clean      remove what was built"
