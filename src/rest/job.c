@@ -78,6 +78,7 @@ typedef struct JobArea
 {
 	dsa_handle texts; /* DSM_HANDLE_INVALID: not made yet */
 	dlist_head free;
+	int nfree;
 	dlist_head queue;
 	LanceJob jobs[MAX_JOBS];
 	Worker workers[LANCE_MAX_REST_WORKERS + 1];
@@ -129,6 +130,7 @@ lance_jobs_shmem_init(void)
 	dlist_init(&area->queue);
 	for (int i = 0; i < MAX_JOBS; i++)
 		dlist_push_tail(&area->free, &area->jobs[i].node);
+	area->nfree = MAX_JOBS;
 	for (int i = 0; i <= LANCE_MAX_REST_WORKERS; i++)
 		dlist_init(&area->workers[i].done);
 }
@@ -200,6 +202,7 @@ release_job(LanceJob *job)
 	job->request = NULL;
 	job->text = InvalidDsaPointer;
 	dlist_push_head(&area->free, &job->node);
+	area->nfree++;
 }
 
 /* The job is through: its worker hears of it. Its text must be a reply's, or none. */
@@ -213,6 +216,22 @@ finish_job(LanceJob *job, LanceJobEnd end)
 	dlist_push_tail(&worker->done, &job->node);
 	if (worker->latch != NULL)
 		SetLatch(worker->latch);
+}
+
+/* May that caller have one more job? The last quarter is for those who have less than a half. */
+static bool
+within_room(uint32 caller)
+{
+	int held = 0;
+
+	if (area->nfree > MAX_JOBS / 4)
+		return true;
+	for (int i = 0; i < MAX_JOBS; i++)
+	{
+		if (area->jobs[i].state != JOB_FREE && area->jobs[i].caller == caller)
+			held++;
+	}
+	return held < MAX_JOBS / 2;
 }
 
 /* May one more job of that caller run? */
@@ -370,9 +389,10 @@ lance_job_submit(LanceRestRequest *request, uint32 caller)
 	if (!DsaPointerIsValid(text))
 		return false;
 	LWLockAcquire(lock, LW_EXCLUSIVE);
-	if (!dlist_is_empty(&area->free))
+	if (!dlist_is_empty(&area->free) && within_room(caller))
 	{
 		job = dlist_container(LanceJob, node, dlist_pop_head_node(&area->free));
+		area->nfree--;
 		job->state = JOB_QUEUED;
 		job->worker = my_worker;
 		job->request = request;

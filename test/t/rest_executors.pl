@@ -143,8 +143,30 @@ $node->safe_psql('postgres', 'UPDATE lance.api_key SET last_used_at = NULL');
 $rest->expect('a first use', 200, undef, 'POST', '/v1/table/near%24t/exists', body => {});
 is($node->safe_psql('postgres', 'SELECT count(*) FROM lance.api_key WHERE last_used_at IS NOT NULL'), '1', 'is on record');
 
+# ---- one caller whose store hangs, on more connections than there are places: the last ones are for others
+$node->append_conf('postgresql.conf', "lance_catalog.rest_workers = 4\nlance_catalog.rest_max_connections = 600");
+$node->restart;
+ok($rest->wait_for(200, 20), 'more workers: served');
+my @crowd = map
+{
+	my $child = fork() // die "no process: $!";
+
+	if ($child == 0)
+	{
+		my @held = map { begin_call('/v1/table/far%24t/describe', $detail) } 1 .. 400;
+		sleep 600;
+	}
+	$child;
+} 1 .. 3;
+my $refused = 0;
+ok(wait_until(sub { my ($status, $answer) = $rest->call('POST', '/v1/table/near%24t/describe', body => $detail, timeout => 3);
+	$refused = $status == 503 && $answer->{error} eq 'too many requests at once' }, 60), 'a caller with many requests gets no more places');
+$rest->expect('another caller does', 200, undef, 'POST', '/v1/table/near%24t/describe', body => $detail, key => $other, timeout => 20);
+kill 'KILL', @crowd;
+waitpid $_, 0 for @crowd;
+
 # ---- no process to be had: the one that is there does the work
-$node->append_conf('postgresql.conf', 'max_worker_processes = 4');
+$node->append_conf('postgresql.conf', "max_worker_processes = 4\nlance_catalog.rest_workers = 1");
 $node->restart;
 ok($rest->wait_for(200, 20), 'few processes: served');
 @calls = map { begin_call("/v1/table/near%24few$_/declare", '{}') } 1 .. 20;
