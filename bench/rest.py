@@ -167,26 +167,26 @@ def write(options, label, server, place):
     for p in processes:
         if p.stdout.readline() != "ready\n":
             raise Failure("a writer failed: %s" % p.stderr.read()[-500:])
-    began, before = time.time(), server.processor_seconds() if server else 0
+    before = server.processor_seconds() if server else 0
     for p in processes:
         p.stdin.write("go\n")
         p.stdin.flush()
-    times, lost, used = [], 0, 0
+    times, late, lost, used = [], 0, 0, 0
     for p in processes:
         out, err = p.communicate()
         if p.returncode:
             raise Failure("a writer failed: %s" % err[-500:])
         used += json.loads(out)["processor"]
         times += json.loads(out)["times"]
+        late += json.loads(out)["late"]
         lost += json.loads(out)["lost"]
-    took = time.time() - began
     rows = lance.dataset(mine).count_rows()
-    if rows != len(times) + 1:
-        raise Failure("%s: %d commits, %d rows" % (label, len(times), rows))
+    if rows != len(times) + late + 1:
+        raise Failure("%s: %d commits, %d rows" % (label, len(times) + late, rows))
     times.sort()
-    result = Result(len(times), took, 1000 * times[len(times) // 2], 1000 * times[len(times) * 99 // 100],
+    result = Result(len(times), options.writer_seconds, 1000 * times[len(times) // 2], 1000 * times[len(times) * 99 // 100],
                     server.processor_seconds() - before if server else 0)
-    result.lost, result.clients = lost, 1e6 * used / len(times)
+    result.lost, result.clients = lost, 1e6 * used / (rows - 1)
     say("%s: %.0f commits/s, p50 %.1f ms, p99 %.1f ms, %d lost races; processor time of a commit %.0f us, of its client %.0f us" % (
         label, result.rate, result.p50, result.p99, lost, result.processor, result.clients))
     return result

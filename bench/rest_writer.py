@@ -1,8 +1,9 @@
 """A pylance process that appends one row at a time to a table: rest_writer.py JSON.
 
 The JSON has `location`, for a plain directory, or `client` and `table`, the properties of a REST namespace and an id; `seconds`
-and `value`. With `create` it makes the table. Otherwise it says "ready" and begins when it reads a line. A lost race is tried again. Printed as JSON: how long each
-commit took in seconds, lost races included, how many were lost, and the processor time.
+and `value`. With `create` it makes the table. Otherwise it says "ready" and begins when it reads a line. A lost race is
+tried again. Printed as JSON: how long each commit took in seconds, lost races included, how many were lost or came after
+the end, and the processor time.
 """
 import json
 import sys
@@ -23,7 +24,7 @@ else:
 if job.get("create"):
     lance.write_dataset(*where, mode="create", **how)
     sys.exit()
-times, lost = [], 0
+times, lost, late = [], 0, 0
 print("ready", flush=True)
 sys.stdin.readline()
 used = time.process_time()
@@ -38,5 +39,8 @@ while time.time() < end:
             if not any(word in str(e).lower() for word in LOST):
                 raise
             lost += 1
-    times.append(time.time() - began)
-print(json.dumps({"times": times, "lost": lost, "processor": time.process_time() - used}))
+    if time.time() < end:
+        times.append(time.time() - began)
+    else:
+        late += 1
+print(json.dumps({"times": times, "late": late, "lost": lost, "processor": time.process_time() - used}))
