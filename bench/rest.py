@@ -144,6 +144,9 @@ def look_into_answers(server):
 
 
 # ------------------------------------------------------------------ pylance writers
+UNSYNCED = "lance_catalog, fsync off"
+
+
 def write(options, label, server, place):
     """Eight processes append to one table; server None: past every catalog."""
     import lance
@@ -317,11 +320,14 @@ def main():
             print_operations(measure(options, operations, running, load), running)
         if "writers" in parts:
             rows = []
-            for server in [None] + [s for s in running if s.versions and s.label != "lance_catalog, root"]:
-                label = server.label if server else "plain files, no catalog"
+            writers = [(s.label, s) for s in running if s.versions and s.label != "lance_catalog, root"]
+            for label, server in [("plain files, no catalog", None)] + writers + [(UNSYNCED, catalog)]:
+                # Clients sync nothing, and nobody syncs their files: so like is measured beside like, too.
+                catalog.set_fsync(label != UNSYNCED)
                 r = write(options, label, server, place)
                 rows.append([label, "%.0f" % r.rate, "%.0f / %.0f" % (r.p50, r.p99), str(r.lost), "%.0f" % r.processor,
                              "%.0f" % r.clients])
+            catalog.set_fsync(True)
             print_rows(["%d pylance writers, one table" % WRITERS, "commits/s", "p50 / p99, ms", "lost races", "server, us a commit", "clients, us a commit"], rows)
         if "slow" in parts:
             stores = [("commits to a store that answers after 5 s", "slow", SlowStore(5)),

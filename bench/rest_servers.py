@@ -122,6 +122,10 @@ class Catalog(Server):
     def processes(self):
         return [p for p in processes() if self.postmaster in p[:2]]
 
+    def set_fsync(self, on):
+        self.cluster.sql("ALTER SYSTEM SET fsync = %s" % ("on" if on else "off"))
+        self.cluster.sql("SELECT pg_reload_conf()")
+
     def slow_namespace(self, name, port):
         """A namespace with a table "t" whose storage is an S3 server at that port."""
         self.cluster.sql("CREATE SERVER %s FOREIGN DATA WRAPPER lance_fdw OPTIONS (%s)" % (name, clusters.options_of(

@@ -26,6 +26,9 @@ typedef struct LncEnv
 	 */
 	int (*wait)(void *state, int fd, int timeout_ms);
 
+	/* Local files need not survive a crash of the machine. */
+	bool unsynced;
+
 	void *state;
 } LncEnv;
 

@@ -418,7 +418,7 @@ lance_publish_tidy(void)
 		LancePending *p = &((Entry *)lfirst(cell))->public;
 
 		/* the cleanup queue has it too */
-		if (p->staged_key != NULL && lnc_store_delete(&p->lib->ctx, p->store, p->staged_key) != LNC_OK)
+		if (p->staged_key != NULL && lnc_store_discard(&p->lib->ctx, p->store, p->staged_key) != LNC_OK)
 			break;
 	}
 	committed = NIL;

@@ -128,6 +128,7 @@ lance_library_create(MemoryContext parent)
 		.release = env_release,
 		.interrupted = env_interrupted,
 		.wait = env_wait,
+		.unsynced = !enableFsync, /* the server's setting fsync */
 		.state = state,
 	};
 	lnc_context_init(&state->public.ctx, &state->env);

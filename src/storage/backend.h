@@ -32,7 +32,7 @@ typedef struct LncStoreOps
 
 	/* Keys are checked. */
 	LncCode (*find)(LncContext *ctx, LncStore *store, size_t n, const char *const *keys, LncObject *outs);
-	LncCode (*remove)(LncContext *ctx, LncStore *store, size_t n, const char *const *keys);
+	LncCode (*remove)(LncContext *ctx, LncStore *store, size_t n, const char *const *keys, bool durable);
 
 	/* prefix is "" or a checked key. */
 	LncCode (*remove_prefix)(LncContext *ctx, LncStore *store, const char *prefix, uint64_t *removed);

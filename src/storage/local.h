@@ -41,6 +41,9 @@ extern int lnc_local_open_folder(const LncLocalStore *store, const char *folder,
 extern int lnc_local_open_parent(LncContext *ctx, const LncLocalStore *store, const char *key, bool create,
 								 const char **name);
 
+/* fsync, unless the surroundings can do without it (LncEnv.unsynced). */
+extern int lnc_local_sync(const LncContext *ctx, int fd);
+
 /* When a file was last written, in milliseconds since the Unix epoch. */
 static inline int64_t
 lnc_local_modified_ms(const struct stat *info)
@@ -52,7 +55,8 @@ lnc_local_modified_ms(const struct stat *info)
 extern LncCode lnc_local_put(LncContext *ctx, LncStore *store, const char *key, LncSlice body) LNC_MUST_CHECK;
 extern LncCode lnc_local_put_if_absent(LncContext *ctx, LncStore *store, const char *key,
 									   LncSlice body) LNC_MUST_CHECK;
-extern LncCode lnc_local_remove(LncContext *ctx, LncStore *store, size_t n, const char *const *keys) LNC_MUST_CHECK;
+extern LncCode lnc_local_remove(LncContext *ctx, LncStore *store, size_t n, const char *const *keys,
+								bool durable) LNC_MUST_CHECK;
 extern LncCode lnc_local_remove_prefix(LncContext *ctx, LncStore *store, const char *prefix,
 									   uint64_t *removed) LNC_MUST_CHECK;
 extern LncCode lnc_local_list(LncContext *ctx, LncStore *store, const LncListing *listing, LncListFn fn,

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/env.h"
+
 #define WRITE_CHUNK ((size_t)8 * 1024 * 1024)
 
 /* The name of a temporary file: prefix and 16 hex digits. */
@@ -19,6 +21,12 @@ typedef struct TempName
 {
 	char text[sizeof(LNC_LOCAL_TEMP_PREFIX) + 16];
 } TempName;
+
+int
+lnc_local_sync(const LncContext *ctx, int fd)
+{
+	return ctx->env->unsynced ? 0 : fsync(fd);
+}
 
 static LncCode
 write_all(LncContext *ctx, LncLocalStore *store, const char *key, int fd, LncSlice body)
@@ -38,7 +46,7 @@ write_all(LncContext *ctx, LncLocalStore *store, const char *key, int fd, LncSli
 		left -= (size_t)n;
 		LNC_TRY(lnc_check_interrupt(ctx));
 	}
-	if (fsync(fd) != 0)
+	if (lnc_local_sync(ctx, fd) != 0)
 		return lnc_local_error(ctx, store, "sync", key, errno);
 	return LNC_OK;
 }
@@ -128,7 +136,7 @@ put_in_folder(LncContext *ctx, LncLocalStore *store, const char *key, int folder
 		return lnc_local_error(ctx, store, "write", key, error);
 	if (taken)
 		return lnc_fail(ctx, LNC_EXISTS, "object \"%s\" exists already", lnc_object_name(&store->base, key).text);
-	if (fsync(folder) != 0)
+	if (lnc_local_sync(ctx, folder) != 0)
 		return lnc_local_error(ctx, store, "sync the folder of", key, errno);
 	return LNC_OK;
 }
@@ -174,9 +182,10 @@ lnc_local_put_if_absent(LncContext *ctx, LncStore *store, const char *key, LncSl
 	return local_write(ctx, (LncLocalStore *)store, key, body, true);
 }
 
-/* Remove the keys that lie in one folder, which is made durable once. *done: of how many that were. */
+/* Remove the keys that lie in one folder, which if durable is synced once. *done: of how many that were. */
 static LncCode
-remove_in_folder(LncContext *ctx, LncLocalStore *store, size_t n, const char *const *keys, size_t *done)
+remove_in_folder(LncContext *ctx, LncLocalStore *store, size_t n, const char *const *keys, bool durable,
+				 size_t *done)
 {
 	const char *name;
 	int folder = lnc_local_open_parent(ctx, store, keys[0], false, &name);
@@ -201,7 +210,7 @@ remove_in_folder(LncContext *ctx, LncLocalStore *store, size_t n, const char *co
 		if (code != LNC_OK)
 			break;
 	}
-	if (removed && fsync(folder) != 0 && code == LNC_OK)
+	if (removed && durable && lnc_local_sync(ctx, folder) != 0 && code == LNC_OK)
 		code = lnc_local_error(ctx, store, "remove", keys[0], errno);
 	if (folder >= 0)
 		close(folder);
@@ -209,13 +218,13 @@ remove_in_folder(LncContext *ctx, LncLocalStore *store, size_t n, const char *co
 }
 
 LncCode
-lnc_local_remove(LncContext *ctx, LncStore *base, size_t n, const char *const *keys)
+lnc_local_remove(LncContext *ctx, LncStore *base, size_t n, const char *const *keys, bool durable)
 {
 	LncLocalStore *store = (LncLocalStore *)base;
 	size_t done;
 
 	lnc_store_asked(ctx, base, n);
 	for (size_t i = 0; i < n; i += done)
-		LNC_TRY(remove_in_folder(ctx, store, n - i, keys + i, &done));
+		LNC_TRY(remove_in_folder(ctx, store, n - i, keys + i, durable, &done));
 	return LNC_OK;
 }

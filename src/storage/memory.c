@@ -310,10 +310,11 @@ memory_put_if_absent(LncContext *ctx, LncStore *base, const char *key, LncSlice 
 }
 
 static LncCode
-memory_remove(LncContext *ctx, LncStore *base, size_t n, const char *const *keys)
+memory_remove(LncContext *ctx, LncStore *base, size_t n, const char *const *keys, bool durable)
 {
 	MemoryStore *store = (MemoryStore *)base;
 
+	(void)durable;
 	lnc_store_asked(ctx, base, n);
 	for (size_t i = 0; i < n; i++)
 	{

@@ -74,7 +74,8 @@ extern LncCode lnc_s3_read_all(LncContext *ctx, LncStore *store, LncArena *arena
 extern LncCode lnc_s3_put(LncContext *ctx, LncStore *store, const char *key, LncSlice body) LNC_MUST_CHECK;
 extern LncCode lnc_s3_put_if_absent(LncContext *ctx, LncStore *store, const char *key,
 									LncSlice body) LNC_MUST_CHECK;
-extern LncCode lnc_s3_remove(LncContext *ctx, LncStore *store, size_t n, const char *const *keys) LNC_MUST_CHECK;
+extern LncCode lnc_s3_remove(LncContext *ctx, LncStore *store, size_t n, const char *const *keys,
+							 bool durable) LNC_MUST_CHECK;
 extern LncCode lnc_s3_remove_prefix(LncContext *ctx, LncStore *store, const char *prefix,
 									uint64_t *removed) LNC_MUST_CHECK;
 extern LncCode lnc_s3_find(LncContext *ctx, LncStore *store, size_t n, const char *const *keys,

@@ -184,11 +184,12 @@ remove_keys(LncContext *ctx, LncArena *scratch, LncS3Store *store, size_t n, con
 #define REMOVE_BATCH 1000
 
 LncCode
-lnc_s3_remove(LncContext *ctx, LncStore *store, size_t n, const char *const *keys)
+lnc_s3_remove(LncContext *ctx, LncStore *store, size_t n, const char *const *keys, bool durable)
 {
 	LncArena *scratch;
 	LncCode code = LNC_OK;
 
+	(void)durable; /* the store answers when it is */
 	LNC_TRY(lnc_arena_create_scratch(ctx, &scratch));
 	for (size_t done = 0; done < n && code == LNC_OK; done += REMOVE_BATCH)
 	{

@@ -164,6 +164,9 @@ extern LncCode lnc_store_put_if_absent(LncContext *ctx, LncStore *store, const c
 /* Remove the object. A missing one is no error. */
 extern LncCode lnc_store_delete(LncContext *ctx, LncStore *store, const char *key) LNC_MUST_CHECK;
 
+/* The same for one that nobody minds seeing again after a crash of the machine: local disks are not waited for. */
+extern LncCode lnc_store_discard(LncContext *ctx, LncStore *store, const char *key) LNC_MUST_CHECK;
+
 /* Remove the n objects, faster than one by one. When one can't be removed, others may have been. */
 extern LncCode lnc_store_delete_many(LncContext *ctx, LncStore *store, size_t n,
 									 const char *const *keys) LNC_MUST_CHECK;

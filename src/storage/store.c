@@ -225,12 +225,20 @@ lnc_store_delete(LncContext *ctx, LncStore *store, const char *key)
 }
 
 LncCode
+lnc_store_discard(LncContext *ctx, LncStore *store, const char *key)
+{
+	LNC_TRY(lnc_key_check(ctx, key));
+	LNC_TRY(lnc_check_interrupt(ctx));
+	return store->ops->remove(ctx, store, 1, &key, false);
+}
+
+LncCode
 lnc_store_delete_many(LncContext *ctx, LncStore *store, size_t n, const char *const *keys)
 {
 	for (size_t i = 0; i < n; i++)
 		LNC_TRY(lnc_key_check(ctx, keys[i]));
 	LNC_TRY(lnc_check_interrupt(ctx));
-	return store->ops->remove(ctx, store, n, keys);
+	return store->ops->remove(ctx, store, n, keys, true);
 }
 
 LncCode

@@ -365,6 +365,11 @@ check_many(LncContext *ctx, LncStore *store)
 	assert_int_equal(lnc_store_delete_many(ctx, store, 0, NULL), LNC_OK);
 	assert_int_equal(lnc_store_delete_many(ctx, store, 3, asked + 6), LNC_OK);
 	expect_listing(ctx, store, "m", true, NULL, "");
+	assert_int_equal(lnc_store_put(ctx, store, "m/gone", slice("1")), LNC_OK);
+	assert_int_equal(lnc_store_discard(ctx, store, "m/../gone"), LNC_INVALID);
+	assert_int_equal(lnc_store_discard(ctx, store, "m/gone"), LNC_OK);
+	assert_int_equal(lnc_store_discard(ctx, store, "m/gone"), LNC_OK);
+	expect_listing(ctx, store, "m", true, NULL, "");
 }
 
 /* What tells that a folder changed. */
