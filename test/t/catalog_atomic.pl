@@ -71,7 +71,11 @@ sub query
 		my ($ret, $out, $err) = eval { $node->psql('postgres', $sql) };
 
 		return $out if defined $ret && $ret == 0;
-		die $err if defined $ret && $err !~ /recovery mode|starting up|shutting down|connection to server|server closed|terminated|not yet accepting/;
+		if (defined $ret && $err !~ /recovery mode|starting up|shutting down|connection to server|server closed|terminated|not yet accepting/)
+		{
+			diag("psql ended with $ret: $err\n$sql");
+			die 'a query failed';
+		}
 		sleep 0.1;
 	}
 	die 'the server does not come back';
