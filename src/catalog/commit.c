@@ -312,17 +312,15 @@ make_pending(LanceHistory *history, const LanceCommitRequest *request, LncNaming
 	return p;
 }
 
-/* The pending version as it will stand. */
-static void
-item_of_pending(const LancePending *p, const LanceCommitRequest *request, LanceHistoryItem *item)
+void
+lance_commit_pending_item(const LancePending *pending, LanceHistoryItem *item)
 {
 	memset(item, 0, sizeof(*item));
-	item->version = p->version;
-	item->naming = p->naming;
-	item->manifest_key = pstrdup(p->final_key);
-	item->size = (int64)p->body.size;
-	item->appeared = p->recorded_at;
-	item->metadata = request->metadata;
+	item->version = (uint64)pending->version;
+	item->naming = pending->naming;
+	item->manifest_key = pstrdup(pending->final_key);
+	item->size = (int64)pending->body.size;
+	item->appeared = pending->recorded_at;
 }
 
 void
@@ -335,7 +333,8 @@ lance_commit_version(LanceHistory *history, const LanceCommitRequest *request, L
 
 	if (p != NULL)
 	{
-		item_of_pending(p, request, item);
+		lance_commit_pending_item(p, item);
+		item->metadata = request->metadata;
 		return;
 	}
 	latest = lance_commit_adopt(history, &naming);
@@ -367,5 +366,6 @@ lance_commit_version(LanceHistory *history, const LanceCommitRequest *request, L
 		lance_cleanup_queue_object(history->table, p->staged_key);
 	lance_publish_add(p);
 	lance_announce_version(history->table, history->branch, p->version);
-	item_of_pending(p, request, item);
+	lance_commit_pending_item(p, item);
+	item->metadata = request->metadata;
 }

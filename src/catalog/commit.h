@@ -54,6 +54,9 @@ extern uint64 lance_commit_adopt(LanceHistory *history, LncNaming *naming);
  */
 extern void lance_commit_part(const LanceTableRow *table);
 
+/* The version of a pending one as it will stand, without metadata of its row. */
+extern void lance_commit_pending_item(const LancePending *pending, LanceHistoryItem *item);
+
 /* True for the version that the current transaction will write at its commit. */
 extern bool lance_commit_is_pending(int64 table_id, const char *branch, int64 version);
 

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/commit.h"
 #include "ops/check.h"
 #include "ops/history_of.h"
 #include "ops/place.h"
@@ -31,13 +32,9 @@ lance_history_of(const LanceId *id, const char *branch, LanceRowLock lock, Lance
 static LanceHistoryItem *
 item_of_pending(const LancePending *pending)
 {
-	LanceHistoryItem *item = palloc0(sizeof(*item));
+	LanceHistoryItem *item = palloc(sizeof(*item));
 
-	item->version = (uint64)pending->version;
-	item->naming = pending->naming;
-	item->manifest_key = pending->final_key;
-	item->size = (int64)pending->body.size;
-	item->appeared = pending->recorded_at;
+	lance_commit_pending_item(pending, item);
 	return item;
 }
 
