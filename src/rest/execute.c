@@ -234,33 +234,33 @@ lance_rest_execute(LanceRestRequest *request, LanceRestReply *reply)
 	pgstat_report_activity(STATE_IDLE, NULL);
 }
 
-bool
-lance_rest_execute_briefly(LanceRestRequest *request, LanceRestReply *reply)
+/* Run a step briefly. A call that ends with it is counted: one that failed, and with is_last any that did not give up. */
+static int
+run_briefly(LanceRestRequest *request, LanceRestReply *reply, Step step, bool is_last)
 {
 	instr_time began;
 	int failed;
 
 	INSTR_TIME_SET_CURRENT(began);
 	pgstat_report_activity(STATE_RUNNING, request->route->operation);
-	failed = run_transaction(request, reply, operation_step, true);
-	if (failed != GAVE_UP)
+	failed = run_transaction(request, reply, step, true);
+	if (failed != GAVE_UP && (failed != 0 || is_last))
 		count_call(request, failed != 0, &began);
 	pgstat_report_activity(STATE_IDLE, NULL);
-	return failed != GAVE_UP;
+	return failed;
+}
+
+bool
+lance_rest_execute_briefly(LanceRestRequest *request, LanceRestReply *reply)
+{
+	return run_briefly(request, reply, operation_step, true) != GAVE_UP;
 }
 
 bool
 lance_rest_admit(LanceRestRequest *request, LanceRestReply *reply)
 {
-	instr_time began;
-	int failed;
-
-	INSTR_TIME_SET_CURRENT(began);
-	pgstat_report_activity(STATE_RUNNING, request->route->operation);
-	failed = run_transaction(request, reply, authenticate_step, true);
 	/* One that is let in is counted when it is done; who can't be told apart briefly is asked again then. */
-	if (failed != 0 && failed != GAVE_UP)
-		count_call(request, true, &began);
-	pgstat_report_activity(STATE_IDLE, NULL);
+	int failed = run_briefly(request, reply, authenticate_step, false);
+
 	return failed == 0 || failed == GAVE_UP;
 }
