@@ -11,7 +11,7 @@
 #include "access/xact.h"
 #include "catalog/lookup.h"
 #include "catalog/namespace.h"
-#include "pg/errcodes.h"
+#include "pg/installed.h"
 #include "pg/reading.h"
 #include "pg/text_map.h"
 #include "storage/lmgr.h"
@@ -56,9 +56,7 @@ open_relation(LanceLookup *lookup, LanceLookupIndex index, Snapshot snapshot)
 
 	lookup->relation = OidIsValid(table) ? try_table_open(table, AccessShareLock) : NULL;
 	if (lookup->relation == NULL || RelationGetNumberOfAttributes(lookup->relation) < places[index].columns)
-		ereport(ERROR, (lance_errcode(LANCE_SERVICE_UNAVAILABLE),
-						errmsg("extension \"lance_catalog\" is not installed in this database"),
-						errhint("Install it with CREATE EXTENSION lance_catalog.")));
+		lance_not_installed();
 	lookup->index = get_relname_relid(places[index].index, schema);
 	lookup->snapshot = snapshot;
 	lookup->order = NULL;

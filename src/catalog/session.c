@@ -11,7 +11,6 @@
 #include "jit/jit.h"
 #include "miscadmin.h"
 #include "optimizer/cost.h"
-#include "pg/errcodes.h"
 #include "pg/installed.h"
 #include "pg/reading.h"
 #include "utils/array.h"
@@ -25,9 +24,7 @@ extension_owner(void)
 	const LanceInstalled *installed = lance_installed();
 
 	if (installed == NULL)
-		ereport(ERROR, (lance_errcode(LANCE_SERVICE_UNAVAILABLE),
-						errmsg("extension \"lance_catalog\" is not installed in this database"),
-						errhint("Install it with CREATE EXTENSION lance_catalog.")));
+		lance_not_installed();
 	return installed->owner;
 }
 

@@ -10,6 +10,7 @@
 #include "catalog/indexing.h"
 #include "catalog/pg_extension.h"
 #include "commands/extension.h"
+#include "pg/errcodes.h"
 #include "pg/installed.h"
 #include "storage/proc.h"
 #include "utils/builtins.h"
@@ -82,6 +83,14 @@ lance_installed(void)
 		known.transaction = MyProc->lxid;
 	}
 	return OidIsValid(known.extension.extension) ? &known.extension : NULL;
+}
+
+void
+lance_not_installed(void)
+{
+	ereport(ERROR, (lance_errcode(LANCE_SERVICE_UNAVAILABLE),
+					errmsg("extension \"%s\" is not installed in this database", EXTENSION_NAME),
+					errhint("Install it with CREATE EXTENSION %s.", EXTENSION_NAME)));
 }
 
 void

@@ -15,6 +15,9 @@ typedef struct LanceInstalled
 /* The extension as it is installed, looked up once a transaction; NULL when it is not there. Valid until the next call. */
 extern const LanceInstalled *lance_installed(void);
 
+/* Throws LANCE_SERVICE_UNAVAILABLE: it, or a table of it, is not there. */
+extern void lance_not_installed(void) pg_attribute_noreturn();
+
 /*
  * Call first in each SQL function: after an upgrade of the library alone its arguments may not be those that the
  * library expects. Throws 55000 with a hint when the versions differ; costs a look at the catalog once a transaction.
