@@ -1,7 +1,7 @@
 --
 -- Storage profiles in use are neither dropped nor renamed.
 --
-CREATE SERVER pond FOREIGN DATA WRAPPER lance_fdw OPTIONS (root 'file:///tmp/lance_catalog_pond');
+CREATE SERVER pond FOREIGN DATA WRAPPER lance_fdw OPTIONS (root 'file:///nowhere/pond');
 ALTER SERVER pond RENAME TO pool;
 ALTER SERVER pool RENAME TO pond;
 SELECT lance_create_namespace('wet', properties => '{"server": "pond"}');
