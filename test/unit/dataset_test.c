@@ -2,57 +2,38 @@
  * dataset_test.c
  *	  Manifests made by hand: tails, schema trees, flags, fragments, base paths, versions.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "testing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
-#include "base/env.h"
 #include "base/roaring.h"
 #include "dataset/dataset.h"
 #include "dataset/deletion.h"
 #include "proto/table.pb-c.h"
 
-static LncContext ctx;
-static LncArena *arena;
 static LncStore *store;
 
 static int
-setup(void **state)
+open_store(void **state)
 {
 	static const LncStoreConfig config;
 
-	(void)state;
-	lnc_context_init(&ctx, lnc_env_default());
-	arena = lnc_arena_create(lnc_env_default());
+	if (setup(state) != 0)
+		return -1;
 	return lnc_store_open(&ctx, arena, "memory://dataset", &config, &store) != LNC_OK;
 }
 
 /* Memory stores of one name share their objects. */
 static int
-teardown(void **state)
+empty_store(void **state)
 {
 	uint64_t removed;
-	LncCode code;
+	LncCode code = lnc_store_delete_prefix(&ctx, store, "", &removed);
 
-	(void)state;
-	code = lnc_store_delete_prefix(&ctx, store, "", &removed);
-	lnc_arena_destroy(arena);
-	return code != LNC_OK;
+	return teardown(state) != 0 || code != LNC_OK;
 }
-
-#define OK(expr)                                                                 \
-	do                                                                           \
-	{                                                                            \
-		LncCode ok_code = (expr);                                                \
-		if (ok_code != LNC_OK)                                                   \
-			fail_msg("%s: %s [%s]", #expr, ctx.error.message, ctx.error.detail); \
-	} while (0)
 
 #define KEY_OF_7 "_versions/18446744073709551608.manifest"
 
@@ -538,17 +519,17 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(trees_follow_parent_ids, setup, teardown),
-		cmocka_unit_test_setup_teardown(broken_trees_are_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(tails_are_checked, setup, teardown),
-		cmocka_unit_test_setup_teardown(names_and_versions_must_agree, setup, teardown),
-		cmocka_unit_test_setup_teardown(versions_under_either_naming, setup, teardown),
-		cmocka_unit_test_setup_teardown(branches_have_files_of_their_own, setup, teardown),
-		cmocka_unit_test_setup_teardown(base_paths_are_looked_up, setup, teardown),
-		cmocka_unit_test_setup_teardown(flags_are_told_by_number, setup, teardown),
-		cmocka_unit_test_setup_teardown(fragments_are_checked, setup, teardown),
-		cmocka_unit_test_setup_teardown(deletions_are_checked, setup, teardown),
-		cmocka_unit_test_setup_teardown(bitmaps_become_ranges, setup, teardown),
+		cmocka_unit_test_setup_teardown(trees_follow_parent_ids, open_store, empty_store),
+		cmocka_unit_test_setup_teardown(broken_trees_are_refused, open_store, empty_store),
+		cmocka_unit_test_setup_teardown(tails_are_checked, open_store, empty_store),
+		cmocka_unit_test_setup_teardown(names_and_versions_must_agree, open_store, empty_store),
+		cmocka_unit_test_setup_teardown(versions_under_either_naming, open_store, empty_store),
+		cmocka_unit_test_setup_teardown(branches_have_files_of_their_own, open_store, empty_store),
+		cmocka_unit_test_setup_teardown(base_paths_are_looked_up, open_store, empty_store),
+		cmocka_unit_test_setup_teardown(flags_are_told_by_number, open_store, empty_store),
+		cmocka_unit_test_setup_teardown(fragments_are_checked, open_store, empty_store),
+		cmocka_unit_test_setup_teardown(deletions_are_checked, open_store, empty_store),
+		cmocka_unit_test_setup_teardown(bitmaps_become_ranges, open_store, empty_store),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,17 +2,12 @@
  * revision_test.c
  *	  Revisions of manifests made by hand: columns, metadata, keys, restoring, flags; looking for NULL, counting.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "testing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
-#include "base/env.h"
 #include "dataset/manifest.h"
 #include "dataset/manifest_writer.h"
 #include "dataset/revision.h"
@@ -29,40 +24,26 @@
 #define OLD "_versions/18446744073709551610.manifest"    /* of version 5 */
 #define NEXT "_versions/18446744073709551607.manifest"   /* of version 8 */
 
-static LncContext ctx;
-static LncArena *arena;
 static LncStore *store;
 
 static int
-setup(void **state)
+open_store(void **state)
 {
 	static const LncStoreConfig config;
 
-	(void)state;
-	lnc_context_init(&ctx, lnc_env_default());
-	arena = lnc_arena_create(lnc_env_default());
+	if (setup(state) != 0)
+		return -1;
 	return lnc_store_open(&ctx, arena, "memory://revision", &config, &store) != LNC_OK;
 }
 
 static int
-teardown(void **state)
+empty_store(void **state)
 {
 	uint64_t removed;
-	LncCode code;
+	LncCode code = lnc_store_delete_prefix(&ctx, store, "", &removed);
 
-	(void)state;
-	code = lnc_store_delete_prefix(&ctx, store, "", &removed);
-	lnc_arena_destroy(arena);
-	return code != LNC_OK;
+	return teardown(state) != 0 || code != LNC_OK;
 }
-
-#define OK(expr)                                                                 \
-	do                                                                           \
-	{                                                                            \
-		LncCode ok_code = (expr);                                                \
-		if (ok_code != LNC_OK)                                                   \
-			fail_msg("%s: %s [%s]", #expr, ctx.error.message, ctx.error.detail); \
-	} while (0)
 
 #define EXPECT(code, expr, text)                                                       \
 	do                                                                                 \
@@ -853,18 +834,18 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(columns_are_dropped, setup, teardown),
-		cmocka_unit_test_setup_teardown(drops_are_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(columns_are_altered, setup, teardown),
-		cmocka_unit_test_setup_teardown(field_metadata_is_changed, setup, teardown),
-		cmocka_unit_test_setup_teardown(keys_are_guarded, setup, teardown),
-		cmocka_unit_test_setup_teardown(schema_metadata_is_replaced, setup, teardown),
-		cmocka_unit_test_setup_teardown(restoring_keeps_the_marks, setup, teardown),
-		cmocka_unit_test_setup_teardown(flags_follow_the_content, setup, teardown),
-		cmocka_unit_test_setup_teardown(damage_is_refused, setup, teardown),
-		cmocka_unit_test_setup_teardown(transactions_are_found, setup, teardown),
-		cmocka_unit_test_setup_teardown(nulls_are_found, setup, teardown),
-		cmocka_unit_test_setup_teardown(tables_are_counted, setup, teardown),
+		cmocka_unit_test_setup_teardown(columns_are_dropped, open_store, empty_store),
+		cmocka_unit_test_setup_teardown(drops_are_refused, open_store, empty_store),
+		cmocka_unit_test_setup_teardown(columns_are_altered, open_store, empty_store),
+		cmocka_unit_test_setup_teardown(field_metadata_is_changed, open_store, empty_store),
+		cmocka_unit_test_setup_teardown(keys_are_guarded, open_store, empty_store),
+		cmocka_unit_test_setup_teardown(schema_metadata_is_replaced, open_store, empty_store),
+		cmocka_unit_test_setup_teardown(restoring_keeps_the_marks, open_store, empty_store),
+		cmocka_unit_test_setup_teardown(flags_follow_the_content, open_store, empty_store),
+		cmocka_unit_test_setup_teardown(damage_is_refused, open_store, empty_store),
+		cmocka_unit_test_setup_teardown(transactions_are_found, open_store, empty_store),
+		cmocka_unit_test_setup_teardown(nulls_are_found, open_store, empty_store),
+		cmocka_unit_test_setup_teardown(tables_are_counted, open_store, empty_store),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

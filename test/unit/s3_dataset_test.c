@@ -3,19 +3,13 @@
  *	  Datasets on an S3 server (s3_server.h): base paths, clones and external blobs give what they give on local disk;
  *	  rows that are taken cost few requests. Skipped where no server is named.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "testing.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/env.h"
 #include "dataset/blob.h"
 #include "fixture_text.h"
 #include "fixtures.h"
@@ -26,34 +20,7 @@
 /* The bucket that the fixtures' URIs name. */
 #define BUCKET "lance-fixtures"
 
-static LncContext ctx;
-static LncArena *arena;
 static LncStoreConfig config;
-
-#define OK(expr)                                                                 \
-	do                                                                           \
-	{                                                                            \
-		LncCode ok_code = (expr);                                                \
-		if (ok_code != LNC_OK)                                                   \
-			fail_msg("%s: %s [%s]", #expr, ctx.error.message, ctx.error.detail); \
-	} while (0)
-
-static int
-setup(void **state)
-{
-	(void)state;
-	lnc_context_init(&ctx, lnc_env_default());
-	arena = lnc_arena_create(lnc_env_default());
-	return arena == NULL;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	lnc_arena_destroy(arena);
-	return 0;
-}
 
 static LncCode
 copy_object(LncContext *c, void *arg, const LncObject *object, bool *stop)

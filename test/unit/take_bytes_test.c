@@ -5,51 +5,18 @@
  *
  * The ranges expected are worked out here from the page messages and tables, apart from the decoders.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "testing.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
-#include "base/env.h"
 #include "fixtures.h"
 #include "format/file_internal.h"
 #include "proto/encodings20.pb-c.h"
 #include "proto/encodings21.pb-c.h"
 #include "scan/fragment.h"
 #include "scan/take.h"
-
-static LncContext ctx;
-static LncArena *arena;
-
-#define OK(expr)                                                                 \
-	do                                                                           \
-	{                                                                            \
-		LncCode ok_code = (expr);                                                \
-		if (ok_code != LNC_OK)                                                   \
-			fail_msg("%s: %s [%s]", #expr, ctx.error.message, ctx.error.detail); \
-	} while (0)
-
-static int
-setup(void **state)
-{
-	(void)state;
-	lnc_context_init(&ctx, lnc_env_default());
-	arena = lnc_arena_create(lnc_env_default());
-	return arena == NULL;
-}
-
-static int
-teardown(void **state)
-{
-	(void)state;
-	lnc_arena_destroy(arena);
-	return 0;
-}
 
 /* ---- sets of bytes */
 
