@@ -94,6 +94,20 @@ CREATE TABLE lance.api_key (
 COMMENT ON TABLE lance.api_key IS 'API keys of the REST server, as hashes';
 COMMENT ON COLUMN lance.api_key.key_hash IS 'SHA-256 of the key as clients send it';
 
+CREATE TABLE lance.privilege_entry (
+	entry_id bigint NOT NULL REFERENCES lance.catalog_entry (entry_id) ON DELETE CASCADE,
+	role_id regrole NOT NULL,
+	privilege text COLLATE "C" NOT NULL CHECK (privilege IN ('read', 'write', 'admin', 'owner')),
+	granted_by text COLLATE "C" NOT NULL,
+	granted_at timestamptz NOT NULL DEFAULT pg_catalog.now(),
+	PRIMARY KEY (entry_id, role_id, privilege)
+);
+-- By which the way to what was granted is found. Whoever makes tables owns them: those rows are many, and open no way.
+CREATE INDEX ON lance.privilege_entry (role_id) WHERE privilege <> 'owner';
+COMMENT ON TABLE lance.privilege_entry IS 'who may do what with a namespace and all below it, or with a table';
+COMMENT ON COLUMN lance.privilege_entry.privilege IS 'each includes those before it; owner: made it, and may what admin may';
+COMMENT ON COLUMN lance.privilege_entry.granted_by IS 'name of the role that gave it, at the time';
+
 CREATE SEQUENCE lance.cleanup_item_id;
 COMMENT ON SEQUENCE lance.cleanup_item_id IS 'identifiers of cleanup items';
 
@@ -118,8 +132,8 @@ COMMENT ON TABLE lance.cleanup_item IS 'files to remove, written in the transact
 COMMENT ON COLUMN lance.cleanup_item.kind IS 'location: all below it; object: one file; versions: manifests of deleted versions; branch: files of a deleted branch';
 COMMENT ON COLUMN lance.cleanup_item.role_name IS 'whose user mapping reaches the store';
 
--- Everything is data of the user, except the root that CREATE EXTENSION makes. Keys of dropped roles are left behind: as
--- bare numbers they could come to mean another role.
+-- Everything is data of the user, except the root that CREATE EXTENSION makes. Keys and privileges of dropped roles are left
+-- behind: as bare numbers they could come to mean another role.
 SELECT pg_catalog.pg_extension_config_dump('lance.catalog_entry', 'WHERE entry_id <> 0');
 SELECT pg_catalog.pg_extension_config_dump('lance.catalog_entry_id', '');
 SELECT pg_catalog.pg_extension_config_dump('lance.table_entry', '');
@@ -128,6 +142,8 @@ SELECT pg_catalog.pg_extension_config_dump('lance.transaction_entry', '');
 SELECT pg_catalog.pg_extension_config_dump('lance.api_key',
 	'WHERE role_id::pg_catalog.oid IN (SELECT oid FROM pg_catalog.pg_roles)');
 SELECT pg_catalog.pg_extension_config_dump('lance.api_key_id', '');
+SELECT pg_catalog.pg_extension_config_dump('lance.privilege_entry',
+	'WHERE role_id::pg_catalog.oid IN (SELECT oid FROM pg_catalog.pg_roles)');
 SELECT pg_catalog.pg_extension_config_dump('lance.cleanup_item', '');
 SELECT pg_catalog.pg_extension_config_dump('lance.cleanup_item_id', '');
 

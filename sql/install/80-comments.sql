@@ -23,6 +23,10 @@ COMMENT ON COLUMN lance.cleanup_item.attempts IS 'how often it failed';
 COMMENT ON COLUMN lance.cleanup_item.due_at IS 'not tried before';
 COMMENT ON COLUMN lance.cleanup_item.last_error IS 'why it failed the last time';
 
+COMMENT ON COLUMN lance.privilege_entry.entry_id IS 'the namespace or table; 0 is the root';
+COMMENT ON COLUMN lance.privilege_entry.role_id IS 'the role that has it';
+COMMENT ON COLUMN lance.privilege_entry.granted_at IS 'when it was given';
+
 COMMENT ON COLUMN lance.table_entry.table_id IS 'the name''s entry_id';
 
 COMMENT ON COLUMN lance.transaction_entry.table_id IS 'number of the table, never used twice';

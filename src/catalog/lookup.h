@@ -22,7 +22,9 @@ typedef enum LanceLookupIndex
 	LANCE_TABLE_BY_LOCATION,   /* location */
 	LANCE_DROPPED_BY_LOCATION, /* location, of the items of the cleanup that are locations */
 	LANCE_TABLE_BY_ID,         /* table_id */
-	LANCE_API_KEY_BY_HASH      /* key_hash */
+	LANCE_API_KEY_BY_HASH,     /* key_hash */
+	LANCE_PRIVILEGE_BY_ENTRY,  /* entry_id */
+	LANCE_PRIVILEGE_BY_ROLE    /* role_id, of the rows that are not "owner" */
 } LanceLookupIndex;
 
 /* Columns as sql/install/10-schema.sql makes them. */
@@ -60,6 +62,13 @@ enum
 	API_KEY_EXPIRES_AT,
 	API_KEY_LAST_USED_AT,
 	API_KEY_REVOKED_AT
+};
+
+enum
+{
+	PRIVILEGE_ENTRY_ID = 1,
+	PRIVILEGE_ROLE,
+	PRIVILEGE_NAME
 };
 
 typedef struct LanceLookup
