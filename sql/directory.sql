@@ -70,7 +70,7 @@ GRANT SELECT ON t.setting TO bringer;
 SET ROLE bringer;
 SELECT t.try($$SELECT count(*) FROM lance_import_directory('lake', 'plain', 'p14')$$);
 RESET ROLE;
-SELECT lance_grant_access('bringer');
+SELECT lance_grant('bringer', 'admin');
 SET ROLE bringer;
 SELECT t.try($$SELECT count(*) FROM lance_import_directory('lake', 'plain', 'p14')$$);
 RESET ROLE;

@@ -81,6 +81,7 @@ CREATE SERVER fdw_other FOREIGN DATA WRAPPER lance_fdw OPTIONS (root '/nowhere/a
 CREATE ROLE regress_lance_reader;
 GRANT USAGE ON FOREIGN SERVER fdw_other TO regress_lance_reader;
 GRANT USAGE, CREATE ON SCHEMA imported TO regress_lance_reader;
+SELECT lance_grant('regress_lance_reader', 'read', 'ml$docs');
 SET ROLE regress_lance_reader;
 CREATE FOREIGN TABLE imported.sneaky (id bigint) SERVER fdw_other OPTIONS (table 'ml$docs');
 SELECT try('SELECT * FROM imported.sneaky');

@@ -108,7 +108,7 @@ GRANT USAGE ON SCHEMA inspect TO looker;
 SET ROLE looker;
 SELECT try(format($$SELECT lance_dataset_columns(%L, 'looked')$$, place('del_arrow')));
 RESET ROLE;
-SELECT lance_grant_access('looker', 'read');
+SELECT lance_grant('looker', 'read');
 SET ROLE looker;
 SELECT try(format($$SELECT lance_dataset_columns(%L, 'looked')$$, place('del_arrow'))),
 	try($$SELECT lance_dataset_versions('looked$stable')$$);

@@ -281,7 +281,7 @@ SELECT lance_delete_table_branch('refs$real', b) FROM unnest(ARRAY['fresh', 'fre
 SELECT namespace, table_name, tag, version, branch FROM lance.tags WHERE namespace = 'refs' ORDER BY table_name, tag;
 SELECT namespace, table_name, branch, parent_branch, parent_version FROM lance.branches WHERE namespace = 'refs' ORDER BY table_name, branch;
 CREATE ROLE refs_reader;
-SELECT lance_grant_access('refs_reader', 'read');
+SELECT lance_grant('refs_reader', 'read');
 SET ROLE refs_reader;
 SELECT count(*) FROM lance.tags WHERE table_name = 'none';
 SELECT lance_create_table_tag('refs$t', 'x', 3);

@@ -176,14 +176,14 @@ SELECT t.versions('own'), schema->'metadata' AS metadata FROM lance_describe_tab
 
 -- Who may write may do this.
 CREATE ROLE reviser;
-SELECT lance_grant_access('reviser', 'read');
+SELECT lance_grant('reviser', 'read');
 GRANT USAGE ON SCHEMA t TO reviser;
 GRANT SELECT ON t.setting TO reviser;
 SET ROLE reviser;
 SELECT t.try($$SELECT lance_restore_table('r', 8)$$);
 SELECT count(*) FROM lance.transactions;
 RESET ROLE;
-SELECT lance_grant_access('reviser', 'write');
+SELECT lance_grant('reviser', 'admin');
 GRANT USAGE ON FOREIGN SERVER lake TO reviser;
 SET ROLE reviser;
 SELECT t.try($$SELECT version FROM lance_restore_table('r', 8)$$);

@@ -21,15 +21,20 @@ SELECT t.try('SELECT * FROM lance.catalog_entry');
 SELECT t.try($$SELECT lance_create_namespace('x')$$);
 RESET ROLE;
 GRANT USAGE ON SCHEMA lance TO nobody;
+SELECT lance_grant('nobody', 'read', 'mine');
 SET ROLE nobody;
 SELECT namespace, table_name FROM lance.tables;
 SELECT t.try('SELECT * FROM lance.table_entry');
 SELECT t.try('SELECT * FROM lance.cleanup_queue');
 SELECT t.try('DELETE FROM lance.tables');
 RESET ROLE;
--- EXECUTE is all that a caller needs.
+-- EXECUTE says which operations, privileges say on what.
 GRANT EXECUTE ON FUNCTION lance_create_namespace(text, text, jsonb), lance_declare_table(text, text, boolean, jsonb), lance_list_tables(text, text, integer, boolean),
 	lance_drop_namespace(text, text, text), lance_drop_table(text) TO nobody;
+SET ROLE nobody;
+SELECT t.try($$SELECT lance_create_namespace('theirs')$$);
+RESET ROLE;
+SELECT lance_grant('nobody', 'write');
 SET ROLE nobody;
 SELECT lance_create_namespace('theirs');
 SELECT count(*) FROM lance_declare_table('theirs$t');

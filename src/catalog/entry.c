@@ -71,37 +71,52 @@ entry_of_row(const LanceLookup *lookup)
 
 /* Walk down n names from the root; the number of the namespace there, or -1. */
 static int64
-walk_down(Snapshot snapshot, int n, char *const *names)
+walk_down(LanceAccess *access, int n, char *const *names)
 {
 	int64 entry_id = LANCE_ROOT_ENTRY;
 
+	lance_access_pass(access, entry_id);
 	for (int i = 0; i < n && entry_id >= 0; i++)
 	{
 		LanceLookup lookup;
 
-		entry_id = look_up_child(&lookup, snapshot, entry_id, names[i], LANCE_ENTRY_NAMESPACE)
+		entry_id = look_up_child(&lookup, access->snapshot, entry_id, names[i], LANCE_ENTRY_NAMESPACE)
 					   ? lance_lookup_int64(&lookup, ENTRY_ID)
 					   : -1;
 		lance_lookup_end(&lookup);
+		if (entry_id >= 0)
+			lance_access_pass(access, entry_id);
 	}
 	return entry_id;
 }
 
 LanceEntry *
-lance_entry_look_up(Snapshot snapshot, const LanceId *id, LanceEntryKind kind)
+lance_entry_look_up(Snapshot snapshot, const LanceId *id, LanceEntryKind kind, LanceLevel needed, Oid role)
 {
+	LanceAccess access;
 	LanceLookup lookup;
 	LanceEntry *entry = NULL;
-	int64 parent_id = walk_down(snapshot, Max(id->nparts - 1, 0), id->parts);
+	int64 parent_id;
 	bool found;
 
-	if (parent_id < 0 || (id->nparts == 0 && kind != LANCE_ENTRY_NAMESPACE))
+	if (id->nparts == 0 && kind != LANCE_ENTRY_NAMESPACE)
+		return NULL;
+	lance_access_begin(&access, snapshot, role, Max(needed, LANCE_LEVEL_READ));
+	parent_id = walk_down(&access, Max(id->nparts - 1, 0), id->parts);
+	if (parent_id < 0)
 		return NULL;
 	found = id->nparts == 0 ? look_up_number(&lookup, snapshot, LANCE_ROOT_ENTRY)
 							: look_up_child(&lookup, snapshot, parent_id, id->parts[id->nparts - 1], kind);
 	if (found)
 		entry = entry_of_row(&lookup);
 	lance_lookup_end(&lookup);
+	if (entry == NULL)
+		return NULL;
+	if (id->nparts > 0)
+		lance_access_pass(&access, entry->entry_id);
+	if (!lance_access_end(&access, entry->entry_id, needed, kind_names[kind], id))
+		return NULL;
+	entry->level = access.level;
 	return entry;
 }
 
@@ -146,21 +161,29 @@ lock_entry(int64 parent_id, const char *name, LanceEntryKind kind, LanceRowLock 
 }
 
 LanceEntry *
-lance_entry_find(const LanceId *id, LanceEntryKind kind, LanceRowLock lock)
+lance_entry_find(const LanceId *id, LanceEntryKind kind, LanceRowLock lock, LanceLevel needed)
 {
-	Snapshot snapshot;
-	LanceEntry *entry = NULL;
-	int64 parent_id = -1;
+	for (;;)
+	{
+		Snapshot snapshot = lance_lookup_snapshot();
+		LanceEntry *entry = lance_entry_look_up(snapshot, id, kind, needed, GetUserId());
+		LanceEntry *locked;
 
-	if (id->nparts == 0 && lock != LANCE_LOCK_NONE)
-		return kind == LANCE_ENTRY_NAMESPACE ? lock_entry(-1, NULL, kind, lock) : NULL;
-	snapshot = lance_lookup_snapshot();
-	if (lock == LANCE_LOCK_NONE)
-		entry = lance_entry_look_up(snapshot, id, kind);
-	else
-		parent_id = walk_down(snapshot, id->nparts - 1, id->parts);
-	lance_lookup_done(snapshot);
-	return parent_id >= 0 ? lock_entry(parent_id, id->parts[id->nparts - 1], kind, lock) : entry;
+		lance_lookup_done(snapshot);
+		if (entry == NULL || lock == LANCE_LOCK_NONE)
+			return entry;
+		locked = lock_entry(entry->parent_id, entry->name, kind, lock);
+		if (locked == NULL)
+			return NULL;
+		if (locked->entry_id == entry->entry_id)
+		{
+			locked->level = entry->level;
+			return locked;
+		}
+
+		/* Another one took the name meanwhile, to which the role's rights may be others. */
+		CHECK_FOR_INTERRUPTS();
+	}
 }
 
 /* ---- changes */
@@ -178,27 +201,45 @@ kind_of_name(int64 parent_id, const char *name)
 	return lance_row_bool(0, 1) ? LANCE_ENTRY_TABLE : LANCE_ENTRY_NAMESPACE;
 }
 
-int64
-lance_entry_insert(int64 parent_id, const char *name, LanceEntryKind kind, const LanceProperties *properties,
-				   LanceEntryKind *taken_by)
+#define INSERT_ENTRY                                                                             \
+	"INSERT INTO lance.catalog_entry (parent_id, name, kind, properties) VALUES ($1, $2, $3, $4)" \
+	" ON CONFLICT (parent_id, name) DO NOTHING RETURNING entry_id"
+
+/* Insert a row, with that of its owner, or of a mere placeholder. Returns and sets what lance_entry_insert does. */
+static int64
+insert_entry(int64 parent_id, const char *name, LanceEntryKind kind, const LanceProperties *properties,
+			 bool placeholder, LanceEntryKind *taken_by)
 {
-	static LanceStatement statement = {
-		.sql = "INSERT INTO lance.catalog_entry (parent_id, name, kind, properties) VALUES ($1, $2, $3, $4) "
-			   "ON CONFLICT (parent_id, name) DO NOTHING RETURNING entry_id",
-		.nargs = 4,
-		.types = {INT8OID, TEXTOID, TEXTOID, JSONBOID}};
-	Datum values[] = {Int64GetDatum(parent_id), CStringGetTextDatum(name), CStringGetTextDatum(kind_names[kind]),
-					  lance_properties_datum(properties)};
+	static LanceStatement bare = {.sql = INSERT_ENTRY, .nargs = 4, .types = {INT8OID, TEXTOID, TEXTOID, JSONBOID}};
+	static LanceStatement owned = {
+		.sql = "WITH made AS (" INSERT_ENTRY "), owner AS (INSERT INTO lance.privilege_entry"
+			   " (entry_id, role_id, privilege, granted_by) SELECT m.entry_id, $5, 'owner', $6 FROM made m) "
+			   "SELECT entry_id FROM made",
+		.nargs = 6,
+		.types = {INT8OID, TEXTOID, TEXTOID, JSONBOID, REGROLEOID, TEXTOID}};
+	Datum values[] = {Int64GetDatum(parent_id),
+					  CStringGetTextDatum(name),
+					  CStringGetTextDatum(kind_names[kind]),
+					  lance_properties_datum(properties),
+					  ObjectIdGetDatum(GetUserId()),
+					  CStringGetTextDatum(GetUserNameFromId(GetUserId(), false))};
 	LanceSession session;
 	int64 entry_id = -1;
 
 	lance_session_begin(&session);
-	if (lance_session_run(&statement, values, NULL, 0) == 1)
+	if (lance_session_run(placeholder ? &bare : &owned, values, NULL, 0) == 1)
 		entry_id = lance_row_int64(0, 1);
 	else
 		*taken_by = kind_of_name(parent_id, name);
 	lance_session_end(&session);
 	return entry_id;
+}
+
+int64
+lance_entry_insert(int64 parent_id, const char *name, LanceEntryKind kind, const LanceProperties *properties,
+				   LanceEntryKind *taken_by)
+{
+	return insert_entry(parent_id, name, kind, properties, false, taken_by);
 }
 
 void
@@ -226,7 +267,7 @@ lance_entry_move(int64 entry_id, int64 parent_id, const char *name, LanceEntryKi
 		.nargs = 3,
 		.types = {INT8OID, INT8OID, TEXTOID}};
 	LanceProperties none = {0};
-	int64 placeholder = lance_entry_insert(parent_id, name, LANCE_ENTRY_TABLE, &none, taken_by);
+	int64 placeholder = insert_entry(parent_id, name, LANCE_ENTRY_TABLE, &none, true, taken_by);
 	LanceSession session;
 
 	if (placeholder < 0)
@@ -339,24 +380,35 @@ lance_entry_remove_below(int64 entry_id, bool with_self)
 
 /* ---- reading */
 
+static bool
+is_visible(LanceVisible *visible, LanceEntryKind kind, int64 entry_id)
+{
+	return visible->all || (kind == LANCE_ENTRY_TABLE
+								? lance_visible_table(visible, entry_id)
+								: lance_visible_namespace(visible, entry_id) > LANCE_LEVEL_NONE);
+}
+
 void
-lance_entry_list(int64 parent_id, LanceEntryKind kind, const char *after, int64 limit, LanceNameList *out)
+lance_entry_list(const LanceEntry *space, LanceEntryKind kind, const char *after, int64 limit, LanceNameList *out)
 {
 	Snapshot snapshot = lance_lookup_snapshot();
+	LanceVisible visible;
 	LanceLookup lookup;
 	ScanKeyData keys[2];
 	int capacity = 64;
 
 	out->count = 0;
 	out->names = palloc(capacity * sizeof(char *));
-	ScanKeyInit(&keys[0], ENTRY_PARENT_ID, BTEqualStrategyNumber, F_INT8EQ, Int64GetDatum(parent_id));
+	lance_visible_begin(&visible, snapshot, GetUserId(), space->level);
+	ScanKeyInit(&keys[0], ENTRY_PARENT_ID, BTEqualStrategyNumber, F_INT8EQ, Int64GetDatum(space->entry_id));
 	ScanKeyInit(&keys[1], ENTRY_NAME, BTGreaterStrategyNumber, F_TEXT_GT,
 				CStringGetTextDatum(after != NULL ? after : ""));
 	lance_lookup_ordered(&lookup, LANCE_ENTRY_BY_NAME, snapshot, keys, 2);
 	while ((limit < 0 || out->count < limit) && lance_lookup_next(&lookup))
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!lance_lookup_text_is(&lookup, ENTRY_KIND, kind_names[kind]))
+		if (!lance_lookup_text_is(&lookup, ENTRY_KIND, kind_names[kind]) ||
+			!is_visible(&visible, kind, lance_lookup_int64(&lookup, ENTRY_ID)))
 			continue;
 		if (out->count == capacity)
 			out->names = repalloc_huge(out->names, (Size)(capacity *= 2) * sizeof(char *));

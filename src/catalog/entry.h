@@ -8,6 +8,7 @@
 #ifndef LANCE_CATALOG_ENTRY_H
 #define LANCE_CATALOG_ENTRY_H
 
+#include "catalog/access.h"
 #include "catalog/table.h"
 #include "utils/snapshot.h"
 
@@ -25,18 +26,26 @@ typedef struct LanceEntry
 	int64 parent_id; /* -1: this is the root */
 	char *name;
 	LanceProperties properties;
+	LanceLevel level; /* of the role that it was found for; LANCE_LEVEL_READ, or what was needed, may stand for more */
 } LanceEntry;
 
-/* The entry of that id and kind; NULL when there is none. The last row only is locked. */
-extern LanceEntry *lance_entry_find(const LanceId *id, LanceEntryKind kind, LanceRowLock lock);
+/*
+ * The entry of that id and kind; NULL when there is none, or none that the current user may know of. Throws
+ * LANCE_PERMISSION_DENIED, before anything is locked, when he knows of it and has not the level that is needed. The last row
+ * only is locked.
+ */
+extern LanceEntry *lance_entry_find(const LanceId *id, LanceEntryKind kind, LanceRowLock lock, LanceLevel needed);
 
-/* The same without a lock, as a snapshot shows it (catalog/lookup.h); the entry of that number. */
-extern LanceEntry *lance_entry_look_up(Snapshot snapshot, const LanceId *id, LanceEntryKind kind);
+/* The same without a lock, for a role, as a snapshot shows it (catalog/lookup.h). */
+extern LanceEntry *lance_entry_look_up(Snapshot snapshot, const LanceId *id, LanceEntryKind kind, LanceLevel needed,
+									   Oid role);
+
+/* The entry of a number. For what was found by the functions above: nothing is checked. */
 extern LanceEntry *lance_entry_of_number(Snapshot snapshot, int64 entry_id);
 
 /*
- * Add a name to a namespace whose row the caller holds. Returns the new id, or -1 when the name is taken; *taken_by
- * is then the kind of what has it.
+ * Add a name, which the current user then owns, to a namespace whose row the caller holds. Returns the new id, or -1 when
+ * the name is taken; *taken_by is then the kind of what has it.
  */
 extern int64 lance_entry_insert(int64 parent_id, const char *name, LanceEntryKind kind,
 								const LanceProperties *properties, LanceEntryKind *taken_by);
@@ -60,8 +69,11 @@ extern void lance_entry_remove_below(int64 entry_id, bool with_self);
 /* Remove one entry without children. */
 extern void lance_entry_remove(int64 entry_id);
 
-/* Names of that kind in a namespace, after a name (NULL: from the start), in the order of their bytes, at most limit. */
-extern void lance_entry_list(int64 parent_id, LanceEntryKind kind, const char *after, int64 limit,
+/*
+ * Names of that kind in a namespace that the current user may know of, after a name (NULL: from the start), in the order
+ * of their bytes, at most limit.
+ */
+extern void lance_entry_list(const LanceEntry *space, LanceEntryKind kind, const char *after, int64 limit,
 							 LanceNameList *out);
 
 /*

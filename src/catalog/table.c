@@ -56,6 +56,7 @@ table_of_entry(Snapshot snapshot, const LanceEntry *entry)
 		table->server_name = lance_lookup_text(&lookup, TABLE_SERVER_NAME);
 		table->managed = lance_lookup_bool(&lookup, TABLE_MANAGED);
 		table->properties = entry->properties;
+		table->level = entry->level;
 	}
 	lance_lookup_end(&lookup);
 	return table;
@@ -83,15 +84,30 @@ lance_table_get(int64 table_id)
 }
 
 LanceTableRow *
-lance_catalog_find_table(const LanceId *id, LanceRowLock lock)
+lance_catalog_find_table(const LanceId *id, LanceRowLock lock, LanceLevel needed)
 {
-	LanceEntry *entry = lock != LANCE_LOCK_NONE ? lance_entry_find(id, LANCE_ENTRY_TABLE, lock) : NULL;
-	Snapshot snapshot = lance_lookup_snapshot();
+	LanceEntry *entry;
+	Snapshot snapshot;
 	LanceTableRow *table;
 
 	if (lock == LANCE_LOCK_NONE)
-		entry = lance_entry_look_up(snapshot, id, LANCE_ENTRY_TABLE);
+		return lance_catalog_find_table_for(id, needed, GetUserId());
+	entry = lance_entry_find(id, LANCE_ENTRY_TABLE, lock, needed);
+	snapshot = lance_lookup_snapshot();
 	table = table_of_entry(snapshot, entry);
+	lance_lookup_done(snapshot);
+	if (table != NULL)
+		table->shown = whole_id(id);
+	return table;
+}
+
+LanceTableRow *
+lance_catalog_find_table_for(const LanceId *id, LanceLevel needed, Oid role)
+{
+	Snapshot snapshot = lance_lookup_snapshot();
+	LanceTableRow *table =
+		table_of_entry(snapshot, lance_entry_look_up(snapshot, id, LANCE_ENTRY_TABLE, needed, role));
+
 	lance_lookup_done(snapshot);
 	if (table != NULL)
 		table->shown = whole_id(id);
@@ -107,8 +123,11 @@ lance_catalog_tables_of(const LanceId *namespace_id, LanceTableRow ***rows)
 			   "WHERE e.parent_id = $1 AND e.kind = 'table' ORDER BY e.name",
 		.nargs = 1,
 		.types = {INT8OID}};
-	LanceEntry *space = lance_entry_find(namespace_id, LANCE_ENTRY_NAMESPACE, LANCE_LOCK_NONE);
+	LanceEntry *space = lance_entry_find(namespace_id, LANCE_ENTRY_NAMESPACE, LANCE_LOCK_NONE, LANCE_LEVEL_SEEN);
+	LanceVisible visible;
 	LanceSession session;
+	Snapshot snapshot;
+	int count = 0;
 	int n;
 
 	if (space == NULL)
@@ -120,7 +139,15 @@ lance_catalog_tables_of(const LanceId *namespace_id, LanceTableRow ***rows)
 	for (int i = 0; i < n; i++)
 		(*rows)[i] = row_of_tuple(&session, i);
 	lance_session_end(&session);
-	return n;
+	snapshot = lance_lookup_snapshot();
+	lance_visible_begin(&visible, snapshot, GetUserId(), space->level);
+	for (int i = 0; i < n; i++)
+	{
+		if (lance_visible_table(&visible, (*rows)[i]->table_id))
+			(*rows)[count++] = (*rows)[i];
+	}
+	lance_lookup_done(snapshot);
+	return count;
 }
 
 /* ---- pages */
@@ -133,27 +160,55 @@ typedef struct Child
 	int64 entry_id;
 	char *name;
 	bool is_table;
+	LanceLevel level; /* of a namespace */
 } Child;
 
-/* Children of a namespace whose name is not less than one, in order. */
+/* A namespace on the way, and the level that the current user has on it, at most LANCE_LEVEL_READ. */
+typedef struct Space
+{
+	int64 entry_id;
+	LanceLevel level;
+} Space;
+
+/* Set the child's level. False when the child is hidden. */
+static bool
+look_at_child(LanceVisible *visible, Child *child)
+{
+	if (child->is_table)
+		return lance_visible_table(visible, child->entry_id);
+	child->level = lance_visible_namespace(visible, child->entry_id);
+	return child->level > LANCE_LEVEL_NONE;
+}
+
+/* Children of a namespace that the current user may know of, whose name is not less than one, in order. */
 static int
-read_children(int64 namespace_id, const char *from, int64 limit, Child **children)
+read_children(const Space *space, const char *from, int64 limit, struct HTAB **spaces, Child **children)
 {
 	Snapshot snapshot = lance_lookup_snapshot();
+	LanceVisible visible;
 	LanceLookup lookup;
 	ScanKeyData keys[2];
 	int n = 0;
 
 	*children = palloc(limit * sizeof(Child));
-	ScanKeyInit(&keys[0], ENTRY_PARENT_ID, BTEqualStrategyNumber, F_INT8EQ, Int64GetDatum(namespace_id));
+	lance_visible_begin(&visible, snapshot, GetUserId(), space->level);
+	visible.spaces = *spaces;
+	ScanKeyInit(&keys[0], ENTRY_PARENT_ID, BTEqualStrategyNumber, F_INT8EQ, Int64GetDatum(space->entry_id));
 	ScanKeyInit(&keys[1], ENTRY_NAME, BTGreaterEqualStrategyNumber, F_TEXT_GE, CStringGetTextDatum(from));
 	lance_lookup_ordered(&lookup, LANCE_ENTRY_BY_NAME, snapshot, keys, 2);
 	while (n < limit && lance_lookup_next(&lookup))
 	{
-		(*children)[n].entry_id = lance_lookup_int64(&lookup, ENTRY_ID);
-		(*children)[n].name = lance_lookup_text(&lookup, ENTRY_NAME);
-		(*children)[n++].is_table = lance_lookup_text_is(&lookup, ENTRY_KIND, "table");
+		Child *child = &(*children)[n];
+
+		CHECK_FOR_INTERRUPTS();
+		child->entry_id = lance_lookup_int64(&lookup, ENTRY_ID);
+		child->is_table = lance_lookup_text_is(&lookup, ENTRY_KIND, "table");
+		if (!look_at_child(&visible, child))
+			continue;
+		child->name = lance_lookup_text(&lookup, ENTRY_NAME);
+		n++;
 	}
+	*spaces = visible.spaces;
 	lance_lookup_end(&lookup);
 	lance_lookup_done(snapshot);
 	return n;
@@ -170,6 +225,7 @@ typedef struct Walk
 	int depth; /* names on the path */
 	int path_capacity;
 	char **path;
+	struct HTAB *spaces; /* of LanceVisible, once they are collected */
 } Walk;
 
 static void
@@ -196,13 +252,14 @@ keep(Walk *walk, const Child *child)
 	id->parts[walk->depth] = child->name;
 }
 
-static bool walk_namespace(Walk *walk, int64 namespace_id, bool on_edge);
+static bool walk_namespace(Walk *walk, const Space *space, bool on_edge);
 
 /* on_edge: the names down to this namespace are those that after begins with. Returns true when the page is full. */
 static bool
 visit(Walk *walk, const Child *child, bool on_edge)
 {
 	bool equal = on_edge && strcmp(child->name, walk->after->parts[walk->depth]) == 0;
+	Space space;
 	bool full;
 
 	if (child->is_table)
@@ -222,13 +279,15 @@ visit(Walk *walk, const Child *child, bool on_edge)
 										: repalloc(walk->path, walk->path_capacity * sizeof(char *));
 	}
 	walk->path[walk->depth++] = child->name;
-	full = walk_namespace(walk, child->entry_id, equal && walk->depth < walk->after->nparts);
+	space.entry_id = child->entry_id;
+	space.level = child->level;
+	full = walk_namespace(walk, &space, equal && walk->depth < walk->after->nparts);
 	walk->depth--;
 	return full;
 }
 
 static bool
-walk_namespace(Walk *walk, int64 namespace_id, bool on_edge)
+walk_namespace(Walk *walk, const Space *space, bool on_edge)
 {
 	const char *from = on_edge ? walk->after->parts[walk->depth] : "";
 	bool skip_first = false;
@@ -241,7 +300,7 @@ walk_namespace(Walk *walk, int64 namespace_id, bool on_edge)
 		Child *children;
 
 		CHECK_FOR_INTERRUPTS();
-		n = read_children(namespace_id, from, batch, &children);
+		n = read_children(space, from, batch, &walk->spaces, &children);
 		for (int i = 0; i < n; i++)
 		{
 			if (skip_first && i == 0 && strcmp(children[i].name, from) == 0)
@@ -260,21 +319,23 @@ void
 lance_table_list_all(const LanceId *after, int64 limit, LanceTablePage *out)
 {
 	Walk walk = {.page = out, .limit = limit, .after = after, .recursive = true};
+	LanceId id = {.given = true};
+	LanceEntry *root = lance_entry_find(&id, LANCE_ENTRY_NAMESPACE, LANCE_LOCK_NONE, LANCE_LEVEL_SEEN);
 
 	memset(out, 0, sizeof(*out));
-	if (limit != 0)
-		walk_namespace(&walk, LANCE_ROOT_ENTRY, after->nparts > 0);
+	if (limit != 0 && root != NULL)
+		walk_namespace(&walk, &(Space){root->entry_id, root->level}, after->nparts > 0);
 }
 
 void
-lance_table_list(int64 namespace_id, const char *after, int64 limit, LanceTablePage *out)
+lance_table_list(const LanceEntry *space, const char *after, int64 limit, LanceTablePage *out)
 {
 	LanceId edge = {.given = true, .nparts = after != NULL, .parts = (char *[]){unconstify(char *, after)}};
 	Walk walk = {.page = out, .limit = limit, .after = &edge};
 
 	memset(out, 0, sizeof(*out));
 	if (limit != 0)
-		walk_namespace(&walk, namespace_id, after != NULL);
+		walk_namespace(&walk, &(Space){space->entry_id, space->level}, after != NULL);
 }
 
 void
@@ -328,22 +389,28 @@ lance_table_name_holder(int64 namespace_id, const char *name, bool *is_table, ch
 	return found;
 }
 
-void
-lance_table_id_at(const char *location, LanceId *out)
+int64
+lance_table_number_at(const char *location)
 {
 	static LanceStatement statement = {
 		.sql = "SELECT t.table_id FROM lance.table_entry t WHERE t.location = $1", .nargs = 1, .types = {TEXTOID}};
 	LanceSession session;
-	LanceTableRow *table = NULL;
 	int64 table_id = -1;
 
-	memset(out, 0, sizeof(*out));
 	lance_session_begin(&session);
 	if (lance_session_run_latest(&statement, (Datum[]){CStringGetTextDatum(location)}, NULL) > 0)
 		table_id = lance_row_int64(0, 1);
 	lance_session_end(&session);
-	if (table_id >= 0)
-		table = lance_table_get(table_id);
+	return table_id;
+}
+
+void
+lance_table_id_at(const char *location, LanceId *out)
+{
+	int64 table_id = lance_table_number_at(location);
+	LanceTableRow *table = table_id >= 0 ? lance_table_get(table_id) : NULL;
+
+	memset(out, 0, sizeof(*out));
 	if (table == NULL)
 		return;
 	lance_table_namespace_path(table->namespace_id, out);

@@ -166,7 +166,7 @@ lance_sql_attach_table(PG_FUNCTION_ARGS)
 	options.table = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	travel_arguments(fcinfo, 4, 9, &options);
 	lance_id_from_text(options.table, options.delimiter, &id);
-	row = id.nparts > 0 ? lance_catalog_find_table(&id, LANCE_LOCK_NONE) : NULL;
+	row = id.nparts > 0 ? lance_catalog_find_table(&id, LANCE_LOCK_NONE, LANCE_LEVEL_READ) : NULL;
 	if (row == NULL)
 		ereport(ERROR,
 				(lance_errcode(LANCE_TABLE_NOT_FOUND), errmsg("table \"%s\" does not exist", options.table)));

@@ -299,7 +299,7 @@ locate_table(const LanceTableOptions *options, Oid userid, LanceLibrary *lib, Pi
 	LanceVersionPin *version;
 
 	lance_id_from_text(options->table, options->delimiter, &id);
-	row = lance_catalog_find_table(&id, LANCE_LOCK_NONE);
+	row = lance_catalog_find_table_for(&id, LANCE_LEVEL_READ, userid);
 	if (row == NULL)
 		ereport(ERROR,
 				(lance_errcode(LANCE_TABLE_NOT_FOUND), errmsg("table \"%s\" does not exist", options->table)));

@@ -70,6 +70,30 @@ drop_unused(const LanceTableRow *table, int64 before_ms)
 	return true;
 }
 
+/*
+ * May the caller know of the table, and drop it where that is asked for? Namespaces are looked at one by one: a table that
+ * he owns below one that is hidden from him is not listed. *path is that of *path_of, and follows.
+ */
+static bool
+is_open(const LanceTableRow *table, bool drop, LanceId *path, int64 *path_of, bool *path_seen)
+{
+	if (lance_access_of(table->table_id, GetUserId()) < (drop ? LANCE_LEVEL_ADMIN : LANCE_LEVEL_READ))
+		return false;
+	if (table->namespace_id != *path_of)
+	{
+		lance_table_namespace_path(table->namespace_id, path);
+		*path_of = table->namespace_id;
+		*path_seen = true;
+		for (int n = 1; n <= path->nparts && *path_seen; n++)
+		{
+			LanceId above = {.given = true, .nparts = n, .parts = path->parts};
+
+			*path_seen = lance_entry_find(&above, LANCE_ENTRY_NAMESPACE, LANCE_LOCK_NONE, LANCE_LEVEL_SEEN) != NULL;
+		}
+	}
+	return *path_seen;
+}
+
 int
 lance_abandoned_tables(const LanceId *namespace_id, TimestampTz before, bool drop, LanceAbandonedTable **out)
 {
@@ -78,11 +102,12 @@ lance_abandoned_tables(const LanceId *namespace_id, TimestampTz before, bool dro
 	LanceDeclaredTable *tables;
 	LanceId path = {0};
 	int64 path_of = -1;
+	bool path_seen = false;
 	int count = 0;
 	int n;
 
 	lance_check_namespace_id(namespace_id);
-	space = lance_entry_find(namespace_id, LANCE_ENTRY_NAMESPACE, LANCE_LOCK_NONE);
+	space = lance_entry_find(namespace_id, LANCE_ENTRY_NAMESPACE, LANCE_LOCK_NONE, LANCE_LEVEL_SEEN);
 	if (space == NULL)
 		lance_namespace_missing(namespace_id);
 	n = lance_declared_below(space->entry_id, before, &tables);
@@ -92,7 +117,7 @@ lance_abandoned_tables(const LanceId *namespace_id, TimestampTz before, bool dro
 	for (int i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!in_use(tables[i].row, before_ms))
+		if (is_open(tables[i].row, drop, &path, &path_of, &path_seen) && !in_use(tables[i].row, before_ms))
 			tables[count++] = tables[i];
 	}
 	n = count;

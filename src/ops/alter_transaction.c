@@ -93,7 +93,7 @@ lance_op_alter_transaction(const LanceAlterTransactionRequest *request, LanceTra
 	if (actions->count > LANCE_MAX_ACTIONS)
 		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("too many actions"),
 						errdetail("At most %d are allowed in one request.", LANCE_MAX_ACTIONS)));
-	lance_transaction_of(&request->id, LANCE_LOCK_SHARE, &transaction);
+	lance_transaction_of(&request->id, LANCE_LOCK_SHARE, LANCE_LEVEL_WRITE, &transaction);
 	table_id = transaction.history.table->table_id;
 	if (!transaction.recorded)
 		lance_transaction_insert(table_id, transaction.row);

@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "catalog/commit.h"
+#include "catalog/entry.h"
 #include "miscadmin.h"
 #include "ops/batch.h"
 #include "ops/check.h"
@@ -20,6 +21,7 @@ typedef struct Target
 {
 	int64 table_id;
 	const LanceId *id;
+	LanceLevel needed;
 } Target;
 
 static int
@@ -31,16 +33,19 @@ compare_targets(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* The table to lock for an id; none is missing yet, an operation before may declare it. */
+/*
+ * The table to lock for an id, if the caller may do with it what he asks for. None is missing yet: an operation before
+ * may declare it.
+ */
 static void
-add_target(Target *targets, int *n, const LanceId *id)
+add_target(Target *targets, int *n, const LanceId *id, LanceLevel needed)
 {
 	LanceTableRow *table;
 
 	lance_check_table_id(id);
-	table = lance_catalog_find_table(id, LANCE_LOCK_NONE);
+	table = lance_catalog_find_table(id, LANCE_LOCK_NONE, needed);
 	if (table != NULL)
-		targets[(*n)++] = (Target){.table_id = table->table_id, .id = id};
+		targets[(*n)++] = (Target){.table_id = table->table_id, .id = id, .needed = needed};
 }
 
 static void
@@ -50,7 +55,7 @@ lock_targets(Target *targets, int n)
 	for (int i = 0; i < n; i++)
 	{
 		if (i == 0 || targets[i].table_id != targets[i - 1].table_id)
-			(void)lance_catalog_find_table(targets[i].id, LANCE_LOCK_UPDATE);
+			(void)lance_catalog_find_table(targets[i].id, LANCE_LOCK_UPDATE, targets[i].needed);
 	}
 }
 
@@ -61,6 +66,17 @@ check_privilege(const char *function)
 	if (lance_may_execute(function, GetUserId()) != LANCE_EXECUTE_ALLOWED)
 		ereport(ERROR,
 				(lance_errcode(LANCE_PERMISSION_DENIED), errmsg("permission denied for function %s", function)));
+}
+
+/* A table is to be declared: where its namespace is there already, the caller must be allowed to. */
+static void
+check_declare(const LanceId *id)
+{
+	LanceId space;
+
+	lance_check_table_id(id);
+	space = lance_id_parent(id);
+	(void)lance_entry_find(&space, LANCE_ENTRY_NAMESPACE, LANCE_LOCK_NONE, LANCE_LEVEL_WRITE);
 }
 
 /* ---- versions */
@@ -79,7 +95,7 @@ lance_op_create_table_versions(const LanceBatchCreateTableVersionsRequest *reque
 	check_privilege("lance_create_table_version");
 	lance_publish_together();
 	for (int i = 0; i < count; i++)
-		add_target(targets, &n, &request->entries.items[i].id);
+		add_target(targets, &n, &request->entries.items[i].id, LANCE_LEVEL_WRITE);
 	lock_targets(targets, n);
 	response->versions.items = palloc0((count + 1) * sizeof(LanceVersionInfo));
 	for (int i = 0; i < count; i++)
@@ -171,7 +187,10 @@ lance_op_commit_tables(const LanceBatchCommitTablesRequest *request, LanceBatchC
 		check_operation(operation);
 		check_privilege(function_of(operation));
 		if (id != NULL)
-			add_target(targets, &n, id);
+			add_target(targets, &n, id,
+					   operation->deregister_table != NULL ? LANCE_LEVEL_ADMIN : LANCE_LEVEL_WRITE);
+		else
+			check_declare(&operation->declare_table->id);
 	}
 	lock_targets(targets, n);
 	response->results.given = true;

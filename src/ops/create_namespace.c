@@ -51,7 +51,7 @@ lance_op_create_namespace(const LanceCreateNamespaceRequest *request, LanceCreat
 		ereport(ERROR, (lance_errcode(LANCE_NAMESPACE_EXISTS), errmsg("the root namespace always exists")));
 	lance_place_check_properties(&request->properties);
 	parent_id = lance_id_parent(&request->id);
-	parent = lance_entry_find(&parent_id, LANCE_ENTRY_NAMESPACE, LANCE_LOCK_SHARE);
+	parent = lance_entry_find(&parent_id, LANCE_ENTRY_NAMESPACE, LANCE_LOCK_SHARE, LANCE_LEVEL_WRITE);
 	if (parent == NULL)
 		lance_namespace_missing(&parent_id);
 
@@ -59,7 +59,8 @@ lance_op_create_namespace(const LanceCreateNamespaceRequest *request, LanceCreat
 	for (;;)
 	{
 		LanceEntry *entry = lance_entry_find(&request->id, LANCE_ENTRY_NAMESPACE,
-											 mode == MODE_OVERWRITE ? LANCE_LOCK_UPDATE : LANCE_LOCK_NONE);
+											 mode == MODE_OVERWRITE ? LANCE_LOCK_UPDATE : LANCE_LOCK_NONE,
+											 mode == MODE_OVERWRITE ? LANCE_LEVEL_ADMIN : LANCE_LEVEL_WRITE);
 		LanceEntryKind taken_by;
 
 		if (entry != NULL)

@@ -92,7 +92,7 @@ lance_op_create_table_branch(const LanceCreateTableBranchRequest *request)
 	LncContext *ctx;
 	LncSlice text;
 
-	lance_refs_of(&request->id, LANCE_LOCK_UPDATE, &source, &refs);
+	lance_refs_of(&request->id, LANCE_LOCK_UPDATE, LANCE_LEVEL_WRITE, &source, &refs);
 	ctx = &refs.lib->ctx;
 	lance_check_ref_name(&refs, LNC_REF_BRANCH, request->name, true);
 	if (lance_refs_text(&refs, LNC_REF_BRANCH, request->name, &text))

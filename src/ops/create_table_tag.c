@@ -17,7 +17,7 @@ lance_op_create_table_tag(const LanceCreateTableTagRequest *request)
 	LncTag tag = {0};
 	LncSlice text;
 
-	lance_refs_of(&request->id, LANCE_LOCK_UPDATE, &history, &refs);
+	lance_refs_of(&request->id, LANCE_LOCK_UPDATE, LANCE_LEVEL_WRITE, &history, &refs);
 	lance_check_ref_name(&refs, LNC_REF_TAG, request->tag, true);
 	if (lance_refs_text(&refs, LNC_REF_TAG, request->tag, &text))
 		lance_refs_taken(LNC_REF_TAG, request->tag, refs.table->name);

@@ -93,7 +93,7 @@ lance_op_create_table_version(const LanceCreateTableVersionRequest *request,
 	commit.naming =
 		lance_check_mode(request->naming_scheme, "naming_scheme", schemes) == 1 ? LNC_NAMING_V1 : LNC_NAMING_V2;
 	commit.metadata = request->metadata;
-	lance_history_of(&request->id, request->branch, LANCE_LOCK_UPDATE, &history);
+	lance_history_of(&request->id, request->branch, LANCE_LOCK_UPDATE, LANCE_LEVEL_WRITE, &history);
 	commit.staged_key = staged_key(&history, request->manifest_path);
 	if (history.branch[0] != '\0')
 		lance_cleanup_finish_branch(history.table, history.branch);

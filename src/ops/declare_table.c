@@ -23,7 +23,7 @@ lance_op_declare_table(const LanceDeclareTableRequest *request, LanceDeclareTabl
 	lance_check_table_id(&request->id);
 	lance_check_properties(&request->properties, "properties");
 	parent_id = lance_id_parent(&request->id);
-	parent = lance_entry_find(&parent_id, LANCE_ENTRY_NAMESPACE, LANCE_LOCK_SHARE);
+	parent = lance_entry_find(&parent_id, LANCE_ENTRY_NAMESPACE, LANCE_LOCK_SHARE, LANCE_LEVEL_WRITE);
 	if (parent == NULL)
 		lance_namespace_missing(&parent_id);
 

@@ -100,7 +100,7 @@ lance_op_delete_table_branch(const LanceDeleteTableBranchRequest *request)
 	LncSlice before;
 	bool named;
 
-	lance_refs_of(&request->id, LANCE_LOCK_UPDATE, &history, &refs);
+	lance_refs_of(&request->id, LANCE_LOCK_UPDATE, LANCE_LEVEL_WRITE, &history, &refs);
 	lance_check_ref_name(&refs, LNC_REF_BRANCH, request->name, false);
 	named = lance_refs_text(&refs, LNC_REF_BRANCH, request->name, &before);
 	if (named)

@@ -14,7 +14,7 @@ lance_op_delete_table_tag(const LanceDeleteTableTagRequest *request)
 	LanceRefs refs;
 	LncSlice before;
 
-	lance_refs_of(&request->id, LANCE_LOCK_UPDATE, &history, &refs);
+	lance_refs_of(&request->id, LANCE_LOCK_UPDATE, LANCE_LEVEL_WRITE, &history, &refs);
 	lance_check_ref_name(&refs, LNC_REF_TAG, request->tag, false);
 	if (!lance_refs_text(&refs, LNC_REF_TAG, request->tag, &before))
 		lance_ref_missing(LNC_REF_TAG, request->tag, &request->id);

@@ -131,7 +131,7 @@ lance_op_delete_table_versions(const LanceDeleteTableVersionsRequest *request,
 
 	memset(response, 0, sizeof(*response));
 	check_ranges(&request->ranges);
-	lance_history_of(&request->id, request->branch, LANCE_LOCK_UPDATE, &history);
+	lance_history_of(&request->id, request->branch, LANCE_LOCK_UPDATE, LANCE_LEVEL_WRITE, &history);
 	forget_lost(&history, &request->ranges);
 
 	/* What is in the store is on record after this. */

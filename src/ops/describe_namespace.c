@@ -14,7 +14,7 @@ find(const LanceId *id)
 	LanceEntry *entry;
 
 	lance_check_namespace_id(id);
-	entry = lance_entry_find(id, LANCE_ENTRY_NAMESPACE, LANCE_LOCK_NONE);
+	entry = lance_entry_find(id, LANCE_ENTRY_NAMESPACE, LANCE_LOCK_NONE, LANCE_LEVEL_SEEN);
 	if (entry == NULL)
 		lance_namespace_missing(id);
 	return entry;

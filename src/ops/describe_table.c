@@ -179,7 +179,7 @@ lance_op_describe_table(const LanceDescribeTableRequest *request, LanceDescribeT
 	memset(response, 0, sizeof(*response));
 	lance_check_table_id(&request->id);
 	check_request(request);
-	table = lance_catalog_find_table(&request->id, LANCE_LOCK_NONE);
+	table = lance_catalog_find_table(&request->id, LANCE_LOCK_NONE, LANCE_LEVEL_READ);
 	if (table == NULL)
 		lance_table_missing(&request->id);
 	response->location = table->location;

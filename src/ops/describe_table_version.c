@@ -18,7 +18,7 @@ lance_op_describe_table_version(const LanceDescribeTableVersionRequest *request,
 
 	memset(response, 0, sizeof(*response));
 	lance_check_version(&request->version);
-	lance_history_of(&request->id, request->branch, LANCE_LOCK_NONE, &history);
+	lance_history_of(&request->id, request->branch, LANCE_LOCK_NONE, LANCE_LEVEL_READ, &history);
 	item = request->version.given ? lance_history_find(&history, (uint64)request->version.value)
 								  : lance_history_latest(&history);
 	if (item == NULL)

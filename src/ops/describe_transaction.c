@@ -12,6 +12,6 @@ lance_op_describe_transaction(const LanceDescribeTransactionRequest *request, La
 	LanceTransactionOf transaction;
 
 	memset(response, 0, sizeof(*response));
-	lance_transaction_of(&request->id, LANCE_LOCK_NONE, &transaction);
+	lance_transaction_of(&request->id, LANCE_LOCK_NONE, LANCE_LEVEL_READ, &transaction);
 	lance_transaction_answer(&transaction, response);
 }

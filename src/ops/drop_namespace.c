@@ -35,7 +35,7 @@ lance_op_drop_namespace(const LanceDropNamespaceRequest *request, LanceDropNames
 	lance_check_namespace_id(&request->id);
 	if (request->id.nparts == 0)
 		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("the root namespace can't be dropped")));
-	entry = lance_entry_find(&request->id, LANCE_ENTRY_NAMESPACE, LANCE_LOCK_UPDATE);
+	entry = lance_entry_find(&request->id, LANCE_ENTRY_NAMESPACE, LANCE_LOCK_UPDATE, LANCE_LEVEL_ADMIN);
 	if (entry == NULL)
 	{
 		if (mode == MODE_SKIP)

@@ -16,7 +16,7 @@ lock(const LanceId *id)
 	LanceTableRow *table;
 
 	lance_check_table_id(id);
-	table = lance_catalog_find_table(id, LANCE_LOCK_UPDATE);
+	table = lance_catalog_find_table(id, LANCE_LOCK_UPDATE, LANCE_LEVEL_ADMIN);
 	if (table == NULL)
 		lance_table_missing(id);
 	return table;

@@ -25,7 +25,7 @@ lance_op_get_table_stats(const LanceGetTableStatsRequest *request, LanceGetTable
 	LanceHistoryItem *item;
 
 	memset(response, 0, sizeof(*response));
-	lance_history_of(&request->id, request->branch, LANCE_LOCK_NONE, &history);
+	lance_history_of(&request->id, request->branch, LANCE_LOCK_NONE, LANCE_LEVEL_READ, &history);
 	item = lance_history_latest(&history);
 	if (item != NULL)
 	{

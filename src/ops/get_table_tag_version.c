@@ -16,7 +16,7 @@ lance_op_get_table_tag_version(const LanceGetTableTagVersionRequest *request,
 	LncTag tag;
 
 	memset(response, 0, sizeof(*response));
-	lance_refs_of(&request->id, LANCE_LOCK_NONE, &history, &refs);
+	lance_refs_of(&request->id, LANCE_LOCK_NONE, LANCE_LEVEL_READ, &history, &refs);
 	lance_check_ref_name(&refs, LNC_REF_TAG, request->tag, false);
 	if (!lance_refs_tag(&refs, request->tag, &tag))
 		lance_ref_missing(LNC_REF_TAG, request->tag, &request->id);

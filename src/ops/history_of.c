@@ -11,13 +11,13 @@
 #include "pg/errcodes.h"
 
 void
-lance_history_of(const LanceId *id, const char *branch, LanceRowLock lock, LanceHistory *history)
+lance_history_of(const LanceId *id, const char *branch, LanceRowLock lock, LanceLevel needed, LanceHistory *history)
 {
 	LanceTableRow *table;
 	LanceLibrary *lib;
 
 	lance_check_table_id(id);
-	table = lance_catalog_find_table(id, lock);
+	table = lance_catalog_find_table(id, lock, needed);
 	if (table == NULL)
 		lance_table_missing(id);
 	if (branch != NULL && branch[0] == '\0')

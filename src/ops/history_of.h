@@ -12,7 +12,8 @@
  * Find the table (throws LANCE_TABLE_NOT_FOUND), open its store and begin its history. Everything lives in the current
  * memory context.
  */
-extern void lance_history_of(const LanceId *id, const char *branch, LanceRowLock lock, LanceHistory *history);
+extern void lance_history_of(const LanceId *id, const char *branch, LanceRowLock lock, LanceLevel needed,
+							 LanceHistory *history);
 
 /*
  * The newest version, or with version the one of that number, those included that this transaction will write at its

@@ -221,7 +221,7 @@ make_space(Import *import, Space *space)
 	for (;;)
 	{
 		LanceEntryKind taken_by;
-		LanceEntry *entry = lance_entry_find(&row->id, LANCE_ENTRY_NAMESPACE, LANCE_LOCK_SHARE);
+		LanceEntry *entry = lance_entry_find(&row->id, LANCE_ENTRY_NAMESPACE, LANCE_LOCK_SHARE, LANCE_LEVEL_WRITE);
 
 		if (entry != NULL)
 		{
@@ -388,7 +388,7 @@ static void
 run(Import *import)
 {
 	const LanceId *id = &import->request->namespace_id;
-	LanceEntry *root = lance_entry_find(id, LANCE_ENTRY_NAMESPACE, LANCE_LOCK_SHARE);
+	LanceEntry *root = lance_entry_find(id, LANCE_ENTRY_NAMESPACE, LANCE_LOCK_SHARE, LANCE_LEVEL_WRITE);
 
 	if (root == NULL)
 		lance_namespace_missing(id);

@@ -45,7 +45,7 @@ open_place(const LanceInspectRequest *request, Place *place)
 	if (server == NULL)
 	{
 		lance_check_table_id(&request->id);
-		place->row = lance_catalog_find_table(&request->id, LANCE_LOCK_NONE);
+		place->row = lance_catalog_find_table(&request->id, LANCE_LOCK_NONE, LANCE_LEVEL_READ);
 		if (place->row == NULL)
 			lance_table_missing(&request->id);
 		location = place->row->location;

@@ -17,12 +17,12 @@ lance_op_list_namespaces(const LanceListNamespacesRequest *request, LanceListNam
 
 	memset(response, 0, sizeof(*response));
 	lance_check_namespace_id(&request->id);
-	entry = lance_entry_find(&request->id, LANCE_ENTRY_NAMESPACE, LANCE_LOCK_NONE);
+	entry = lance_entry_find(&request->id, LANCE_ENTRY_NAMESPACE, LANCE_LOCK_NONE, LANCE_LEVEL_SEEN);
 	if (entry == NULL)
 		lance_namespace_missing(&request->id);
 
 	/* One more than asked for tells whether there is a next page. */
-	lance_entry_list(entry->entry_id, LANCE_ENTRY_NAMESPACE, after, limit < 0 ? -1 : limit + 1,
+	lance_entry_list(entry, LANCE_ENTRY_NAMESPACE, after, limit < 0 ? -1 : limit + 1,
 					 &response->namespaces);
 	if (limit >= 0 && response->namespaces.count > limit)
 	{

@@ -16,7 +16,7 @@ lance_op_list_table_branches(const LanceListTableRefsRequest *request, LanceList
 	int n;
 
 	memset(response, 0, sizeof(*response));
-	lance_refs_of(&request->id, LANCE_LOCK_NONE, &history, &refs);
+	lance_refs_of(&request->id, LANCE_LOCK_NONE, LANCE_LEVEL_READ, &history, &refs);
 	n = lance_refs_page(&refs, LNC_REF_BRANCH, request->page_token, &request->limit, &names, &response->page_token);
 	response->branches.items = MemoryContextAllocHuge(CurrentMemoryContext, (n + 1) * sizeof(LanceBranchInfo));
 	for (int i = 0; i < n; i++)

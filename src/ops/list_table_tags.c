@@ -27,7 +27,7 @@ lance_op_list_table_tags(const LanceListTableRefsRequest *request, LanceListTabl
 	int n;
 
 	memset(response, 0, sizeof(*response));
-	lance_refs_of(&request->id, LANCE_LOCK_NONE, &history, &refs);
+	lance_refs_of(&request->id, LANCE_LOCK_NONE, LANCE_LEVEL_READ, &history, &refs);
 	n = lance_refs_page(&refs, LNC_REF_TAG, request->page_token, &request->limit, &names, &response->page_token);
 	response->tags.items = MemoryContextAllocHuge(CurrentMemoryContext, (n + 1) * sizeof(LanceTagInfo));
 	for (int i = 0; i < n; i++)

@@ -51,7 +51,7 @@ lance_op_list_table_versions(const LanceListTableVersionsRequest *request, Lance
 	int n;
 
 	memset(response, 0, sizeof(*response));
-	lance_history_of(&request->id, request->branch, LANCE_LOCK_NONE, &history);
+	lance_history_of(&request->id, request->branch, LANCE_LOCK_NONE, LANCE_LEVEL_READ, &history);
 	n = read_versions(&history, descending, token, limit, &items);
 	if (n == 0 && history.branch[0] != '\0' && lance_history_latest(&history) == NULL)
 		lance_branch_missing(&history, &request->id);

@@ -64,12 +64,12 @@ lance_op_list_tables(const LanceListTablesRequest *request, LanceListTablesRespo
 
 	memset(response, 0, sizeof(*response));
 	lance_check_namespace_id(&request->id);
-	entry = lance_entry_find(&request->id, LANCE_ENTRY_NAMESPACE, LANCE_LOCK_NONE);
+	entry = lance_entry_find(&request->id, LANCE_ENTRY_NAMESPACE, LANCE_LOCK_NONE, LANCE_LEVEL_SEEN);
 	if (entry == NULL)
 		lance_namespace_missing(&request->id);
 	if (request->include_declared != LANCE_BOOL_FALSE)
 	{
-		lance_entry_list(entry->entry_id, LANCE_ENTRY_TABLE, after, limit < 0 ? -1 : limit + 1, &response->tables);
+		lance_entry_list(entry, LANCE_ENTRY_TABLE, after, limit < 0 ? -1 : limit + 1, &response->tables);
 		if (limit >= 0 && response->tables.count > limit)
 		{
 			response->tables.count = (int)limit;
@@ -81,7 +81,7 @@ lance_op_list_tables(const LanceListTablesRequest *request, LanceListTablesRespo
 	{
 		LanceTablePage page;
 
-		lance_table_list(entry->entry_id, after, FILTER_BATCH, &page);
+		lance_table_list(entry, after, FILTER_BATCH, &page);
 		for (int i = 0; i < page.count; i++)
 		{
 			CHECK_FOR_INTERRUPTS();

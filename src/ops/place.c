@@ -329,12 +329,22 @@ lance_place_below(LanceLibrary *lib, const char *folder, const char *path, const
 	return location;
 }
 
-/* The sentence about the location that is in the way. */
+/* The sentence about the location that is in the way of one. What the caller may not know of is not named. */
 static char *
-in_the_way(const char *other, bool dropped)
+in_the_way(const char *location, const char *other, bool dropped)
 {
-	return dropped ? psprintf("The files of a dropped table at \"%s\" are still being removed.", other)
-				   : psprintf("It overlaps with the table at \"%s\".", other);
+	LanceLevel level;
+
+	if (dropped)
+	{
+		level = lance_access_of(LANCE_ROOT_ENTRY, GetUserId());
+		return level >= LANCE_LEVEL_READ || strcmp(location, other) == 0
+				   ? psprintf("The files of a dropped table at \"%s\" are still being removed.", other)
+				   : pstrdup("The files of a dropped table are still being removed there.");
+	}
+	level = lance_access_of(lance_table_number_at(other), GetUserId());
+	return level >= LANCE_LEVEL_READ ? psprintf("It overlaps with the table at \"%s\".", other)
+									 : pstrdup("It overlaps with that of another table.");
 }
 
 char *
@@ -346,10 +356,11 @@ lance_place_taken(const char *location)
 
 	if (other == NULL)
 		return NULL;
-	if (!dropped && strcmp(location, other) == 0)
+	if (!dropped && strcmp(location, other) == 0 &&
+		lance_access_of(lance_table_number_at(other), GetUserId()) >= LANCE_LEVEL_READ)
 		lance_table_id_at(other, &id);
 	return id.given ? psprintf("It is the location of table \"%s\".", lance_id_text(&id))
-					: in_the_way(other, dropped);
+					: in_the_way(location, other, dropped);
 }
 
 void
@@ -366,7 +377,7 @@ lance_place_claim(int64 table_id, const char *location, const LanceProfile *prof
 	other = lance_table_overlap(location, &dropped);
 	if (other != NULL)
 		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("location \"%s\" is in use", location),
-						errdetail("%s", in_the_way(other, dropped))));
+						errdetail("%s", in_the_way(location, other, dropped))));
 	lance_table_insert(table_id, location, profile->server_name, managed);
 }
 

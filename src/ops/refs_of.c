@@ -13,9 +13,9 @@
 #include "pg/report.h"
 
 void
-lance_refs_of(const LanceId *id, LanceRowLock lock, LanceHistory *main_history, LanceRefs *refs)
+lance_refs_of(const LanceId *id, LanceRowLock lock, LanceLevel needed, LanceHistory *main_history, LanceRefs *refs)
 {
-	lance_history_of(id, NULL, lock, main_history);
+	lance_history_of(id, NULL, lock, needed, main_history);
 	refs->table = main_history->table;
 	refs->lib = main_history->lib;
 	refs->store = main_history->store;

@@ -39,7 +39,7 @@ insert_entry(const LanceRegisterTableRequest *request, int64 parent_id, int mode
 			return table_id;
 		if (mode == MODE_CREATE || taken_by == LANCE_ENTRY_NAMESPACE)
 			lance_table_name_taken(&request->id, taken_by == LANCE_ENTRY_NAMESPACE);
-		old = lance_catalog_find_table(&request->id, LANCE_LOCK_UPDATE);
+		old = lance_catalog_find_table(&request->id, LANCE_LOCK_UPDATE, LANCE_LEVEL_ADMIN);
 		if (old != NULL)
 		{
 			lance_commit_part(old);
@@ -70,7 +70,7 @@ lance_op_register_table(const LanceRegisterTableRequest *request, LanceRegisterT
 	if (request->location == NULL || request->location[0] == '\0')
 		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("location is missing")));
 	parent_id = lance_id_parent(&request->id);
-	parent = lance_entry_find(&parent_id, LANCE_ENTRY_NAMESPACE, LANCE_LOCK_SHARE);
+	parent = lance_entry_find(&parent_id, LANCE_ENTRY_NAMESPACE, LANCE_LOCK_SHARE, LANCE_LEVEL_WRITE);
 	if (parent == NULL)
 		lance_namespace_missing(&parent_id);
 	table_id = insert_entry(request, parent->entry_id, mode);

@@ -16,17 +16,17 @@
 static bool
 lock_both(const LanceId *table_id, const LanceId *space_id, LanceEntry **table, LanceEntry **space)
 {
-	*table = lance_entry_find(table_id, LANCE_ENTRY_TABLE, LANCE_LOCK_NONE);
-	*space = lance_entry_find(space_id, LANCE_ENTRY_NAMESPACE, LANCE_LOCK_NONE);
+	*table = lance_entry_find(table_id, LANCE_ENTRY_TABLE, LANCE_LOCK_NONE, LANCE_LEVEL_ADMIN);
+	*space = lance_entry_find(space_id, LANCE_ENTRY_NAMESPACE, LANCE_LOCK_NONE, LANCE_LEVEL_WRITE);
 	if (*table == NULL || *space == NULL)
 		return *space != NULL;
 	if ((*table)->entry_id < (*space)->entry_id)
-		*table = lance_entry_find(table_id, LANCE_ENTRY_TABLE, LANCE_LOCK_UPDATE);
-	*space = lance_entry_find(space_id, LANCE_ENTRY_NAMESPACE, LANCE_LOCK_SHARE);
+		*table = lance_entry_find(table_id, LANCE_ENTRY_TABLE, LANCE_LOCK_UPDATE, LANCE_LEVEL_ADMIN);
+	*space = lance_entry_find(space_id, LANCE_ENTRY_NAMESPACE, LANCE_LOCK_SHARE, LANCE_LEVEL_WRITE);
 	if (*table != NULL && *space != NULL && (*table)->entry_id > (*space)->entry_id)
-		*table = lance_entry_find(table_id, LANCE_ENTRY_TABLE, LANCE_LOCK_UPDATE);
+		*table = lance_entry_find(table_id, LANCE_ENTRY_TABLE, LANCE_LOCK_UPDATE, LANCE_LEVEL_ADMIN);
 	if (*space == NULL)
-		*table = lance_entry_find(table_id, LANCE_ENTRY_TABLE, LANCE_LOCK_NONE);
+		*table = lance_entry_find(table_id, LANCE_ENTRY_TABLE, LANCE_LOCK_NONE, LANCE_LEVEL_ADMIN);
 	return *space != NULL;
 }
 

@@ -32,7 +32,7 @@ lance_revise_begin(const LanceId *id, const char *branch, LanceRevise *revise)
 	LanceLibrary *lib;
 
 	revise->id = id;
-	lance_history_of(id, branch, LANCE_LOCK_UPDATE, history);
+	lance_history_of(id, branch, LANCE_LOCK_UPDATE, LANCE_LEVEL_WRITE, history);
 	lib = history->lib;
 	item = lance_history_newest_here(history, &pending);
 	if (item == NULL)

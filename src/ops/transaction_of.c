@@ -114,7 +114,7 @@ parse_version(const char *text, int64 *version)
 }
 
 void
-lance_transaction_of(const LanceId *id, LanceRowLock lock, LanceTransactionOf *out)
+lance_transaction_of(const LanceId *id, LanceRowLock lock, LanceLevel needed, LanceTransactionOf *out)
 {
 	LanceId table_id;
 	const char *name;
@@ -127,7 +127,7 @@ lance_transaction_of(const LanceId *id, LanceRowLock lock, LanceTransactionOf *o
 						errdetail("The id given is \"%s\".", lance_id_text(id))));
 	table_id = lance_id_parent(id);
 	name = lance_id_name(id);
-	lance_history_of(&table_id, NULL, lock, &out->history);
+	lance_history_of(&table_id, NULL, lock, needed, &out->history);
 	if (parse_version(name, &version))
 	{
 		out->row = lance_transaction_row_of_version(out->history.table->table_id, version);

@@ -17,7 +17,7 @@ typedef struct LanceTransactionOf
 } LanceTransactionOf;
 
 /* Throws LANCE_TABLE_NOT_FOUND, LANCE_TRANSACTION_NOT_FOUND, and LANCE_INVALID_INPUT for an id without the transaction's. */
-extern void lance_transaction_of(const LanceId *id, LanceRowLock lock, LanceTransactionOf *out);
+extern void lance_transaction_of(const LanceId *id, LanceRowLock lock, LanceLevel needed, LanceTransactionOf *out);
 
 /* Is that the name under which an answer tells what the transaction is? No property can have it. */
 extern bool lance_transaction_fact(const char *name);

@@ -19,7 +19,7 @@ lance_op_update_table_tag(const LanceUpdateTableTagRequest *request)
 	LncSlice before;
 	LncSlice after;
 
-	lance_refs_of(&request->id, LANCE_LOCK_UPDATE, &history, &refs);
+	lance_refs_of(&request->id, LANCE_LOCK_UPDATE, LANCE_LEVEL_WRITE, &history, &refs);
 	lance_check_ref_name(&refs, LNC_REF_TAG, request->tag, false);
 	ctx = &refs.lib->ctx;
 	if (!lance_refs_text(&refs, LNC_REF_TAG, request->tag, &before))

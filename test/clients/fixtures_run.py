@@ -344,7 +344,7 @@ def check_rights(db):
     calls = ["SELECT count(*) FROM lance_dataset_%s(%%s, '%s')" % (what, SERVER) for what in ("versions", "fragments", "columns", "pages")]
     inside, outside = literal(ROOT + "/one_row.lance"), literal(ROOT.rstrip("/") + "x/one_row.lance")
     try:
-        for grant, message in ((None, "permission denied for function"), ("SELECT lance_grant_access('%s', 'read')" % ROLE, "permission denied for"),
+        for grant, message in ((None, "permission denied for function"), ("SELECT lance_grant('%s', 'read')" % ROLE, "permission denied for"),
                                ("GRANT USAGE ON FOREIGN SERVER %s TO %s" % (SERVER, ROLE), None)):
             if grant:
                 db.rows("RESET ROLE")

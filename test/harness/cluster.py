@@ -145,7 +145,7 @@ class Cluster:
             self.sql("CREATE USER MAPPING FOR PUBLIC SERVER lake OPTIONS (%s)" % options_of(
                 {"access_key_id": store.key, "secret_access_key": store.secret}))
         self.sql("CREATE ROLE %s LOGIN; GRANT USAGE ON FOREIGN SERVER lake TO %s" % (role, role))
-        self.sql("SELECT lance_grant_access('%s')" % role)
+        self.sql("SELECT lance_grant('%s', 'admin')" % role)
         self.key = self.sql("SELECT api_key FROM lance_create_api_key('%s')" % role)
         self.headers = json.dumps({"x-api-key": self.key})
         self.wait_rest()

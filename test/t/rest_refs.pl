@@ -218,7 +218,7 @@ $rest->expect('the chain goes on', 200, undef, 'POST', '/v1/table/ns%24lost/vers
 	body => { version => 2, manifest_path => substr($lost, 1) . '/_versions/staged-2b' });
 
 # ---- read on a role of its own
-$node->safe_psql('postgres', "CREATE ROLE reader; SELECT lance_grant_access('reader', 'read')");
+$node->safe_psql('postgres', "CREATE ROLE reader; SELECT lance_grant('reader', 'read')");
 my $reader = $node->safe_psql('postgres', "SELECT api_key FROM lance_create_api_key('reader')");
 $rest->expect('a reader lists', 200, undef, 'POST', "$id/tags/list", key => $reader);
 $rest->expect('a reader gets', 200, undef, 'POST', "$id/tags/version", key => $reader, body => { tag => 'a' });

@@ -176,7 +176,12 @@ my $reader = $node->safe_psql('postgres', "SELECT api_key FROM lance_create_api_
 $rest->expect('no EXECUTE on the function', 403, 15, 'POST', '/v1/namespace/walk/describe', key => $reader, body => {});
 $rest->expect('no EXECUTE, GET', 403, 15, 'GET', '/v1/namespace/walk/table/list', key => $reader);
 $node->safe_psql('postgres', 'GRANT EXECUTE ON FUNCTION lance_describe_namespace(text) TO reader');
-$rest->expect('EXECUTE on one form', 200, undef, 'POST', '/v1/namespace/walk/describe', key => $reader, body => {});
+my $hidden = $rest->expect('EXECUTE opens nothing by itself', 404, 1, 'POST', '/v1/namespace/walk/describe', key => $reader, body => {});
+my $missing = $rest->expect('as one that is missing', 404, 1, 'POST', '/v1/namespace/gone/describe', key => $reader, body => {});
+is($hidden->{error}, $missing->{error} =~ s/gone/walk/r, 'in the same words');
+$node->safe_psql('postgres', "INSERT INTO lance.privilege_entry (entry_id, role_id, privilege, granted_by)
+	SELECT entry_id, 'reader'::regrole, 'read', 'test' FROM lance.catalog_entry WHERE name = 'walk'");
+$rest->expect('EXECUTE on one form, and the privilege', 200, undef, 'POST', '/v1/namespace/walk/describe', key => $reader, body => {});
 $rest->expect('another operation still', 403, 15, 'POST', '/v1/namespace/walk%24new/create', key => $reader, body => {});
 $rest->expect('a wrong key', 401, 16, 'GET', '/v1/table', key => 'lance_wrong');
 $rest->expect('an empty key', 401, 16, 'GET', '/v1/table', key => '');

@@ -68,7 +68,7 @@ waitpid($child, 0);
 
 # ---- who may see them
 sql("CREATE ROLE viewer LOGIN; CREATE ROLE user_of_schema LOGIN; GRANT USAGE ON SCHEMA lance TO user_of_schema;
-	SELECT lance_grant_access('viewer', 'read')");
+	SELECT lance_grant('viewer', 'read')");
 is(sql("SET ROLE viewer; SELECT (SELECT count(*) FROM lance.rest_activity), (SELECT count(*) > 0 FROM lance.rest_statistics)"),
 	'4|t', 'a role with read access sees workers and calls');
 for my $view ('rest_activity', 'rest_statistics')

@@ -70,7 +70,7 @@ sub set
 
 put('keys', "$secret\n");
 $node->safe_psql('postgres', q{CREATE ROLE reader; CREATE ROLE nobody; CREATE ROLE "Ann Ö"; CREATE ROLE boss SUPERUSER;
-	SELECT lance_grant_access('reader', 'read'); SELECT lance_grant_access('"Ann Ö"')});
+	SELECT lance_grant('reader', 'read'); SELECT lance_grant('"Ann Ö"', 'admin')});
 $rest->expect('a namespace', 200, undef, 'POST', '/v1/namespace/a/create', body => {});
 
 # ---- who it is, and what that role may do

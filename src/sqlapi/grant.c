@@ -1,0 +1,46 @@
+/*
+ * grant.c
+ *	  Giving and taking privileges as SQL functions.
+ */
+#include "postgres.h"
+
+#include "ops/grant.h"
+#include "pg/errcodes.h"
+#include "pg/installed.h"
+#include "sqlapi/args.h"
+
+PG_FUNCTION_INFO_V1(lance_sql_grant);
+PG_FUNCTION_INFO_V1(lance_sql_revoke);
+
+static Oid
+role_argument(FunctionCallInfo fcinfo)
+{
+	if (PG_ARGISNULL(0))
+		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("role is missing")));
+	return PG_GETARG_OID(0);
+}
+
+/* (role, privilege, id) */
+Datum
+lance_sql_grant(PG_FUNCTION_ARGS)
+{
+	lance_check_installed();
+
+	LanceId id;
+
+	lance_arg_id(fcinfo, 2, &id);
+	lance_op_grant(role_argument(fcinfo), lance_arg_text(fcinfo, 1), &id);
+	PG_RETURN_VOID();
+}
+
+/* (role, privilege, id) */
+Datum
+lance_sql_revoke(PG_FUNCTION_ARGS)
+{
+	lance_check_installed();
+
+	LanceId id;
+
+	lance_arg_id(fcinfo, 2, &id);
+	PG_RETURN_BOOL(lance_op_revoke(role_argument(fcinfo), lance_arg_text(fcinfo, 1), &id));
+}
