@@ -201,7 +201,7 @@ kind_of_name(int64 parent_id, const char *name)
 	return lance_row_bool(0, 1) ? LANCE_ENTRY_TABLE : LANCE_ENTRY_NAMESPACE;
 }
 
-#define INSERT_ENTRY                                                                             \
+#define INSERT_ENTRY                                                                              \
 	"INSERT INTO lance.catalog_entry (parent_id, name, kind, properties) VALUES ($1, $2, $3, $4)" \
 	" ON CONFLICT (parent_id, name) DO NOTHING RETURNING entry_id"
 
@@ -383,9 +383,9 @@ lance_entry_remove_below(int64 entry_id, bool with_self)
 static bool
 is_visible(LanceVisible *visible, LanceEntryKind kind, int64 entry_id)
 {
-	return visible->all || (kind == LANCE_ENTRY_TABLE
-								? lance_visible_table(visible, entry_id)
-								: lance_visible_namespace(visible, entry_id) > LANCE_LEVEL_NONE);
+	return visible->all ||
+		   (kind == LANCE_ENTRY_TABLE ? lance_visible_table(visible, entry_id)
+									  : lance_visible_namespace(visible, entry_id) > LANCE_LEVEL_NONE);
 }
 
 void

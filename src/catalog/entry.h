@@ -26,7 +26,8 @@ typedef struct LanceEntry
 	int64 parent_id; /* -1: this is the root */
 	char *name;
 	LanceProperties properties;
-	LanceLevel level; /* of the role that it was found for; LANCE_LEVEL_READ, or what was needed, may stand for more */
+	LanceLevel
+		level; /* of the role that it was found for; LANCE_LEVEL_READ, or what was needed, may stand for more */
 } LanceEntry;
 
 /*

@@ -28,27 +28,13 @@ static const char *const privileges[] = {
 
 /* The functions that change nothing. */
 static const char *const reading[] = {
-	"lance_list_namespaces",
-	"lance_describe_namespace",
-	"lance_namespace_exists",
-	"lance_list_tables",
-	"lance_list_all_tables",
-	"lance_describe_table",
-	"lance_table_exists",
-	"lance_list_table_versions",
-	"lance_describe_table_version",
-	"lance_dataset_versions",
-	"lance_dataset_fragments",
-	"lance_dataset_columns",
-	"lance_dataset_pages",
-	"lance_list_abandoned_tables",
-	"lance_rest_activity",
-	"lance_rest_statistics",
-	"lance_get_table_tag_version",
-	"lance_list_table_tags",
-	"lance_list_table_branches",
-	"lance_get_table_stats",
-	"lance_describe_transaction",
+	"lance_list_namespaces",     "lance_describe_namespace",    "lance_namespace_exists",
+	"lance_list_tables",         "lance_list_all_tables",       "lance_describe_table",
+	"lance_table_exists",        "lance_list_table_versions",   "lance_describe_table_version",
+	"lance_dataset_versions",    "lance_dataset_fragments",     "lance_dataset_columns",
+	"lance_dataset_pages",       "lance_list_abandoned_tables", "lance_rest_activity",
+	"lance_rest_statistics",     "lance_get_table_tag_version", "lance_list_table_tags",
+	"lance_list_table_branches", "lance_get_table_stats",       "lance_describe_transaction",
 };
 
 /* The others. Who may make something owns it, so that with "write" comes all that may be done with it. */

@@ -22,8 +22,7 @@ lance_op_list_namespaces(const LanceListNamespacesRequest *request, LanceListNam
 		lance_namespace_missing(&request->id);
 
 	/* One more than asked for tells whether there is a next page. */
-	lance_entry_list(entry, LANCE_ENTRY_NAMESPACE, after, limit < 0 ? -1 : limit + 1,
-					 &response->namespaces);
+	lance_entry_list(entry, LANCE_ENTRY_NAMESPACE, after, limit < 0 ? -1 : limit + 1, &response->namespaces);
 	if (limit >= 0 && response->namespaces.count > limit)
 	{
 		response->namespaces.count = (int)limit;

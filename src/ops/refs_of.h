@@ -13,7 +13,8 @@
  * Find the table (throws LANCE_TABLE_NOT_FOUND) and open its store. Everything lives in the current memory context. The
  * history is that of main.
  */
-extern void lance_refs_of(const LanceId *id, LanceRowLock lock, LanceLevel needed, LanceHistory *main_history, LanceRefs *refs);
+extern void lance_refs_of(const LanceId *id, LanceRowLock lock, LanceLevel needed, LanceHistory *main_history,
+						  LanceRefs *refs);
 
 /* The history of a branch of the same table. branch NULL, "" or "main" is main. */
 extern void lance_refs_history(const LanceRefs *refs, const char *branch, LanceHistory *history);
