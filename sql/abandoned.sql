@@ -29,7 +29,7 @@ SELECT count(*) FROM lance_list_abandoned_tables('run');
 SELECT "table" FROM lance_drop_abandoned_tables('run');
 SELECT "table" FROM lance_drop_abandoned_tables('run');
 SELECT namespace, table_name FROM lance.tables WHERE namespace ~ '^run|beside' ORDER BY 1, 2;
-SELECT kind, regexp_replace(t.mask(location), '[^/]*$', '') FROM lance.cleanup_queue;
+SELECT kind, regexp_replace(t.mask(location), '[^/]*$', '') FROM lance.cleanup_queue ORDER BY item_id;
 SELECT done, failed, files_removed FROM lance_run_cleanup();
 -- A store that can't be looked at is an error, not a table without files.
 UPDATE lance.table_entry SET server_name = 'gone' WHERE location ~ 'beside';

@@ -107,6 +107,13 @@ SELECT t.create_version('hl', 3000, 'x');
 SELECT t.check_walks('hl', t.without(3000), sizes => '{1000}');
 SELECT lance_delete_table_versions('hl', '{[11,2501)}');
 SELECT t.check_walks('hl', t.without(10) || ARRAY(SELECT generate_series(2501, 3000)), sizes => '{3,400}');
+-- They are passed over, not read.
+SELECT pg_stat_force_next_flush();
+BEGIN;
+SELECT array_agg(version) FROM lance_list_table_versions('hl', page_token => '9', "limit" => 3);
+SELECT array_agg(version) FROM lance_list_table_versions('hl', descending => true, page_token => '2502', "limit" => 3);
+SELECT idx_tup_fetch < 100 AS few FROM pg_stat_xact_user_tables WHERE schemaname = 'lance' AND relname = 'version_entry';
+COMMIT;
 SELECT failed FROM lance_run_cleanup();
 SELECT t.check_walks('hl', t.without(10) || ARRAY(SELECT generate_series(2501, 3000)), sizes => '{3,400}');
 SELECT t.remove_versions('hl', ARRAY(SELECT generate_series(2502, 2990)));
@@ -137,10 +144,59 @@ SELECT lance_delete_table_versions('hr', '{[10,20)}');
 SELECT t.check_walks('hr', t.without(51, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19));
 SELECT failed FROM lance_run_cleanup();
 SELECT t.check_walks('hr', t.without(51, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19));
+-- Trimming what is on record and what is not, around versions that tags keep: undone, and done.
+CREATE FUNCTION t.rows_of(id text) RETURNS text LANGUAGE sql AS $$
+	SELECT format('%s rows, %s deleted, %s adopted', count(*), count(*) FILTER (WHERE v.deleted), count(*) FILTER (WHERE v.adopted))
+	FROM lance.version_entry v JOIN lance.tables t USING (table_id) WHERE t.table_name = id
+$$;
+CREATE FUNCTION t.runs_of(id text) RETURNS SETOF int8multirange LANGUAGE sql AS $$
+	SELECT i.deleted_versions FROM lance.cleanup_item i JOIN lance.tables t USING (table_id)
+	WHERE t.table_name = id AND i.kind = 'versions' ORDER BY i.item_id
+$$;
+SELECT 1 FROM lance_declare_table('htm', properties => '{"managed_versioning": "true"}');
+SELECT 1 FROM lance_declare_table('htp', properties => '{"managed_versioning": "false"}');
+SELECT t.write_versions(id, '_versions', t.without(300)) FROM unnest(ARRAY['htm', 'htp']) id;
+SELECT t.create_version(id, 301, 'x'), t.create_version(id, 302, 'y') FROM unnest(ARRAY['htm', 'htp']) id;
+SELECT t.write_versions(id, '_versions', ARRAY(SELECT generate_series(303, 700))) FROM unnest(ARRAY['htm', 'htp']) id;
+SELECT lance_create_table_tag(id, 'old', 150), lance_create_table_tag(id, 'new', 450) FROM unnest(ARRAY['htm', 'htp']) id;
+BEGIN;
+SELECT id, lance_delete_table_versions(id, '{[1,690)}') FROM unnest(ARRAY['htm', 'htp']) id;
+SELECT id, t.rows_of(id), t.check_walks(id, '{150,450}' || ARRAY(SELECT generate_series(690, 700)::bigint)) FROM unnest(ARRAY['htm', 'htp']) id;
+ROLLBACK;
+SELECT id, t.rows_of(id), t.check_walks(id, t.without(700), sizes => '{301}') FROM unnest(ARRAY['htm', 'htp']) id;
+BEGIN;
+SAVEPOINT all_of_it;
+SELECT id, lance_delete_table_versions(id, '{(,)}') FROM unnest(ARRAY['htm', 'htp']) id;
+SELECT id, t.rows_of(id), t.check_walks(id, '{150,450,700}') FROM unnest(ARRAY['htm', 'htp']) id;
+ROLLBACK TO all_of_it;
+SELECT id, lance_delete_table_versions(id, '{[1,690)}') FROM unnest(ARRAY['htm', 'htp']) id;
+COMMIT;
+SELECT id, t.rows_of(id), t.runs_of(id), t.check_walks(id, '{150,450}' || ARRAY(SELECT generate_series(690, 700)::bigint)) FROM unnest(ARRAY['htm', 'htp']) id;
+SELECT id, lance_delete_table_versions(id, '{[1,690)}') FROM unnest(ARRAY['htm', 'htp']) id;
+SELECT lance_delete_table_tag(id, 'old') FROM unnest(ARRAY['htm', 'htp']) id;
+SELECT id, lance_delete_table_versions(id, '{[1,690)}') FROM unnest(ARRAY['htm', 'htp']) id;
+SELECT id, t.rows_of(id), t.runs_of(id), t.check_walks(id, '{450}' || ARRAY(SELECT generate_series(690, 700)::bigint)) FROM unnest(ARRAY['htm', 'htp']) id;
+SELECT t.create_version(id, 701, 'z') FROM unnest(ARRAY['htm', 'htp']) id;
+SELECT failed FROM lance_run_cleanup();
+SELECT id, t.rows_of(id), (SELECT count(*) FROM t.runs_of(id)), t.check_walks(id, '{450}' || ARRAY(SELECT generate_series(690, 701)::bigint)) FROM unnest(ARRAY['htm', 'htp']) id;
+SELECT id, lance_delete_table_versions(id, '{[1,690)}') FROM unnest(ARRAY['htm', 'htp']) id;
+SELECT t.write_versions(id, '_versions', ARRAY(SELECT generate_series(200, 205))) FROM unnest(ARRAY['htm', 'htp']) id;
+SELECT id, t.check_walks(id, ARRAY(SELECT generate_series(200, 205)::bigint) || '{450}' || ARRAY(SELECT generate_series(690, 701)::bigint)) FROM unnest(ARRAY['htm', 'htp']) id;
+-- A branch that comes back under its name has nothing of the one before, though versions of that still waited for their removal.
+SELECT t.write_versions(id, 'tree/again/_versions', ARRAY(SELECT generate_series(451, 800))) FROM unnest(ARRAY['htm', 'htp']) id;
+SELECT id, lance_delete_table_versions(id, '{[451,790)}', branch => 'again') FROM unnest(ARRAY['htm', 'htp']) id;
+SELECT lance_delete_table_branch(id, 'again') FROM unnest(ARRAY['htm', 'htp']) id;
+SELECT id, t.rows_of(id), t.runs_of(id) FROM unnest(ARRAY['htm', 'htp']) id;
+UPDATE lance.cleanup_item SET due_at = 'infinity' WHERE kind = 'versions';
+SELECT failed FROM lance_run_cleanup();
+SELECT count(*) FROM lance.cleanup_item WHERE kind = 'versions';
+SELECT t.write_versions(id, 'tree/again/_versions', ARRAY(SELECT generate_series(451, 800))) FROM unnest(ARRAY['htm', 'htp']) id;
+SELECT id, t.check_walks(id, ARRAY(SELECT generate_series(451, 800)::bigint), 'again') FROM unnest(ARRAY['htm', 'htp']) id;
+DROP FUNCTION t.rows_of(text), t.runs_of(text);
 -- Branches.
 SELECT t.write_versions(id, 'tree/dev/x/_versions', ARRAY(SELECT generate_series(20, 60))) FROM unnest(ARRAY['hm', 'hp']) id;
 SELECT lance_delete_table_versions(id, '{[20,21),[30,40)}', branch => 'dev/x') FROM unnest(ARRAY['hm', 'hp']) id;
 SELECT id, t.check_walks(id, ARRAY(SELECT generate_series(21, 29)) || ARRAY(SELECT generate_series(40, 60)), 'dev/x') FROM unnest(ARRAY['hm', 'hp']) id;
 SELECT t.try(format('SELECT * FROM lance_list_table_versions(%L, branch => ''none'', "limit" => 5)', id)) FROM unnest(ARRAY['hm', 'hp']) id;
-SELECT count(lance_drop_table(id)) FROM unnest(ARRAY['hm', 'hp', 'hl', 'hr', 'v1m', 'v1p']) id;
+SELECT count(lance_drop_table(id)) FROM unnest(ARRAY['hm', 'hp', 'hl', 'hr', 'htm', 'htp', 'v1m', 'v1p']) id;
 SELECT failed FROM lance_run_cleanup();

@@ -21,7 +21,7 @@ SELECT 1 FROM lance_declare_table('ml$child$deep$t');
 SELECT lance_create_namespace('ml', 'overwrite', '{"b": "2"}');
 SELECT * FROM lance_list_namespaces('ml');
 SELECT count(*) FROM lance.tables;
-SELECT kind, t.mask(location) FROM lance.cleanup_queue;
+SELECT kind, t.mask(location) FROM lance.cleanup_queue ORDER BY item_id;
 -- Missing ones.
 SELECT t.try($$SELECT lance_create_namespace('no$child')$$);
 SELECT t.try($$SELECT lance_describe_namespace('no')$$);

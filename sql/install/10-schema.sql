@@ -118,6 +118,7 @@ CREATE TABLE lance.cleanup_item (
 	object_key text COLLATE "C",
 	table_id bigint,
 	branch text COLLATE "C",
+	deleted_versions int8multirange,
 	server_name text NOT NULL,
 	role_name text NOT NULL,
 	queued_at timestamptz NOT NULL DEFAULT pg_catalog.now(),
@@ -127,9 +128,10 @@ CREATE TABLE lance.cleanup_item (
 );
 CREATE INDEX ON lance.cleanup_item (due_at);
 CREATE INDEX ON lance.cleanup_item (location) WHERE kind = 'location';
-CREATE INDEX ON lance.cleanup_item (table_id, branch) WHERE kind = 'branch';
+CREATE INDEX ON lance.cleanup_item (table_id, branch) WHERE kind IN ('branch', 'versions');
 COMMENT ON TABLE lance.cleanup_item IS 'files to remove, written in the transaction that orphaned them';
 COMMENT ON COLUMN lance.cleanup_item.kind IS 'location: all below it; object: one file; versions: manifests of deleted versions; branch: files of a deleted branch';
+COMMENT ON COLUMN lance.cleanup_item.deleted_versions IS 'of versions: long runs of them, each of which is on record as deleted';
 COMMENT ON COLUMN lance.cleanup_item.role_name IS 'whose user mapping reaches the store';
 
 -- Everything is data of the user, except the root that CREATE EXTENSION makes. Keys and privileges of dropped roles are left

@@ -29,16 +29,19 @@ lance_cleanup_wake(void)
 	lance_wake_at_commit();
 }
 
+/* deleted: two arrays, the first and the last versions of runs; NULL: none. */
 static void
 queue(const char *kind, const char *location, const char *server_name, const char *object_key, int64 table_id,
-	  const char *branch)
+	  const char *branch, const Datum *deleted)
 {
 	static LanceStatement statement = {
 		.sql =
-			"INSERT INTO lance.cleanup_item (kind, location, server_name, role_name, object_key, table_id, branch) "
-			"VALUES ($1, $2, $3, $4, $5, $6, $7)",
-		.nargs = 7,
-		.types = {TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, INT8OID, TEXTOID}};
+			"INSERT INTO lance.cleanup_item (kind, location, server_name, role_name, object_key, table_id, branch,"
+			" deleted_versions) VALUES ($1, $2, $3, $4, $5, $6, $7, (SELECT range_agg(int8range(r.first, r.last, "
+			"'[]'))"
+			" FROM unnest($8, $9) r (first, last)))",
+		.nargs = 9,
+		.types = {TEXTOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, INT8OID, TEXTOID, INT8ARRAYOID, INT8ARRAYOID}};
 	Datum values[] = {
 		CStringGetTextDatum(kind),
 		CStringGetTextDatum(location),
@@ -47,9 +50,18 @@ queue(const char *kind, const char *location, const char *server_name, const cha
 		object_key != NULL ? CStringGetTextDatum(object_key) : (Datum)0,
 		Int64GetDatum(table_id),
 		branch != NULL ? CStringGetTextDatum(branch) : (Datum)0,
+		deleted != NULL ? deleted[0] : (Datum)0,
+		deleted != NULL ? deleted[1] : (Datum)0,
 	};
-	char nulls[] = {
-		' ', ' ', ' ', ' ', object_key != NULL ? ' ' : 'n', table_id > 0 ? ' ' : 'n', branch != NULL ? ' ' : 'n'};
+	char nulls[] = {' ',
+					' ',
+					' ',
+					' ',
+					object_key != NULL ? ' ' : 'n',
+					table_id > 0 ? ' ' : 'n',
+					branch != NULL ? ' ' : 'n',
+					deleted != NULL ? ' ' : 'n',
+					deleted != NULL ? ' ' : 'n'};
 	LanceSession session;
 
 	lance_session_begin(&session);
@@ -61,25 +73,81 @@ queue(const char *kind, const char *location, const char *server_name, const cha
 void
 lance_cleanup_queue_location(const char *location, const char *server_name)
 {
-	queue("location", location, server_name, NULL, 0, NULL);
+	queue("location", location, server_name, NULL, 0, NULL, NULL);
 }
 
 void
 lance_cleanup_queue_object(const LanceTableRow *table, const char *key)
 {
-	queue("object", table->location, table->server_name, key, table->table_id, NULL);
+	queue("object", table->location, table->server_name, key, table->table_id, NULL, NULL);
+}
+
+/* Runs that are shorter are passed over one by one. */
+#define SHORTEST_RUN 100
+
+static Datum
+versions_datum(int n, Datum *versions)
+{
+	return PointerGetDatum(construct_array(versions, n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
 void
-lance_cleanup_queue_versions(const LanceTableRow *table, const char *branch)
+lance_cleanup_queue_versions(const LanceTableRow *table, const char *branch, int n, const int64 *versions)
 {
-	queue("versions", table->location, table->server_name, NULL, table->table_id, branch);
+	Datum *firsts = palloc((n / SHORTEST_RUN + 1) * sizeof(Datum));
+	Datum *lasts = palloc((n / SHORTEST_RUN + 1) * sizeof(Datum));
+	Datum runs[2];
+	int nruns = 0;
+
+	for (int start = 0, end; start < n; start = end)
+	{
+		for (end = start + 1; end < n && versions[end] == versions[end - 1] + 1;)
+			end++;
+		if (end - start < SHORTEST_RUN)
+			continue;
+		firsts[nruns] = Int64GetDatum(versions[start]);
+		lasts[nruns++] = Int64GetDatum(versions[end - 1]);
+	}
+	runs[0] = versions_datum(nruns, firsts);
+	runs[1] = versions_datum(nruns, lasts);
+	queue("versions", table->location, table->server_name, NULL, table->table_id, branch, nruns > 0 ? runs : NULL);
+}
+
+/* The rows at both ends tell whether a run stands: all of them are forgotten at once, when their files are gone. */
+bool
+lance_cleanup_run_of(int64 table_id, const char *branch, int64 version, int64 *first, int64 *last)
+{
+	static LanceStatement statement = {
+		.sql = "SELECT lower(r.run), upper(r.run) - 1"
+			   " FROM lance.cleanup_item i, LATERAL (SELECT u.run FROM unnest(i.deleted_versions) u (run)"
+			   " WHERE u.run @> $3 OFFSET 0) r"
+			   " WHERE i.kind = 'versions' AND i.table_id = $1 AND i.branch = $2"
+			   " AND (SELECT v.deleted FROM lance.version_entry v"
+			   " WHERE v.table_id = $1 AND v.branch = $2 AND v.version = lower(r.run))"
+			   " AND (SELECT v.deleted FROM lance.version_entry v"
+			   " WHERE v.table_id = $1 AND v.branch = $2 AND v.version = upper(r.run) - 1) LIMIT 1",
+		.nargs = 3,
+		.types = {INT8OID, TEXTOID, INT8OID}};
+	LanceSession session;
+	bool found;
+
+	lance_session_begin(&session);
+	found = lance_session_run(
+				&statement, (Datum[]){Int64GetDatum(table_id), CStringGetTextDatum(branch), Int64GetDatum(version)},
+				NULL, 1) == 1;
+	if (found)
+	{
+		*first = lance_row_int64(0, 1);
+		*last = lance_row_int64(0, 2);
+	}
+	lance_session_end(&session);
+	return found;
 }
 
 void
 lance_cleanup_queue_branch(const LanceTableRow *table, const char *branch)
 {
-	queue("branch", table->location, table->server_name, NULL, table->table_id, branch);
+	queue("branch", table->location, table->server_name, NULL, table->table_id, branch, NULL);
 }
 
 /* ---- working off */
@@ -178,10 +246,7 @@ finish_items(int n, CleanupItem *const *items)
 	for (int i = 0; i < n; i++)
 		ids[i] = Int64GetDatum(items[i]->item_id);
 	lance_session_begin(&session);
-	lance_session_run(&statement,
-					  (Datum[]){PointerGetDatum(
-						  construct_array(ids, n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE))},
-					  NULL, 0);
+	lance_session_run(&statement, (Datum[]){versions_datum(n, ids)}, NULL, 0);
 	lance_session_end(&session);
 }
 
@@ -261,21 +326,27 @@ remove_branch(const CleanupItem *item, LanceLibrary *lib, LncStore *store)
 	return (int64)removed;
 }
 
-/* The same, and the rows that hid its versions. */
+/*
+ * The same, and what hid its versions. Items that would remove some of them have nothing left to do; they go first, as
+ * who works on one of them holds it, and then wants the rows.
+ */
 static int64
 finish_branch(const CleanupItem *item, LanceLibrary *lib, LncStore *store)
 {
+	static LanceStatement statement = {
+		.sql = "DELETE FROM lance.cleanup_item WHERE kind = 'versions' AND table_id = $1 AND branch = $2",
+		.nargs = 2,
+		.types = {INT8OID, TEXTOID}};
 	int64 removed = remove_branch(item, lib, store);
-	LanceVersionRow *rows;
-	int n = lance_version_rows(item->table_id, item->branch, &rows);
-	int64 *gone = palloc((n + 1) * sizeof(int64));
-	int ngone = 0;
+	LanceSession session;
+	int64 *gone;
+	int ngone;
 
-	for (int i = 0; i < n; i++)
-	{
-		if (rows[i].deleted)
-			gone[ngone++] = rows[i].version;
-	}
+	lance_session_begin(&session);
+	lance_session_run(&statement, (Datum[]){Int64GetDatum(item->table_id), CStringGetTextDatum(item->branch)}, NULL,
+					  0);
+	lance_session_end(&session);
+	ngone = lance_version_numbers(item->table_id, item->branch, 1, PG_INT64_MAX, true, &gone);
 	lance_version_forget(item->table_id, item->branch, ngone, gone);
 	return removed;
 }

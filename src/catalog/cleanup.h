@@ -16,8 +16,18 @@ extern void lance_cleanup_queue_location(const char *location, const char *serve
 /* One object of a table: key is relative to its location. */
 extern void lance_cleanup_queue_object(const LanceTableRow *table, const char *key);
 
-/* The manifests of the versions of a branch that are marked as deleted. */
-extern void lance_cleanup_queue_versions(const LanceTableRow *table, const char *branch);
+/*
+ * The manifests of the versions of a branch that are on record as deleted. versions: n of them, ascending, which are from now
+ * on; long runs among them are remembered until the queue has done its work.
+ */
+extern void lance_cleanup_queue_versions(const LanceTableRow *table, const char *branch, int n,
+										 const int64 *versions);
+
+/*
+ * A run of versions that wait to be removed, to which this one belongs. Returns false when none is known that the current
+ * snapshot has as deleted.
+ */
+extern bool lance_cleanup_run_of(int64 table_id, const char *branch, int64 version, int64 *first, int64 *last);
 
 /*
  * The files of a branch that is deleted; its versions are marked as deleted. Until they are removed nobody may begin a

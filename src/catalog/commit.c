@@ -80,57 +80,99 @@ nothing_new(LanceHistory *history, const LanceVersionRow *newest, LncNaming *nam
 	return still;
 }
 
-uint64
-lance_commit_adopt(LanceHistory *history, LncNaming *naming)
+static LanceVersionRow
+row_of_file(const LncVersionFile *file)
+{
+	LanceVersionRow row = {0};
+
+	row.version = (int64)file->version;
+	row.manifest_key = pstrdup(file->key);
+	row.manifest_size = (int64)Min(file->size, (uint64)PG_INT64_MAX);
+	row.committed_at = lance_timestamp_of_ms(file->modified_ms);
+	return row;
+}
+
+/* Record n files. Those that are wanted (NULL: none), but for the newest, are deleted at once; *trimmed: how many. */
+static void
+record_files(const LanceHistory *history, size_t n, const LncVersionFile *files, LanceTrimFn wanted, void *arg,
+			 uint64 *trimmed)
+{
+	int64 table_id = history->table->table_id;
+	LanceVersionRow *kept = MemoryContextAllocHuge(CurrentMemoryContext, (n + 1) * sizeof(LanceVersionRow));
+	LanceVersionRow *gone = MemoryContextAllocHuge(CurrentMemoryContext, (n + 1) * sizeof(LanceVersionRow));
+	int nkept = 0;
+	int ngone = 0;
+
+	if (n > PG_INT32_MAX)
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("table \"%s\" has too many versions", history->table->shown)));
+	for (size_t i = 0; i < n; i++)
+	{
+		if (wanted != NULL && i + 1 < n && wanted(arg, (int64)files[i].version))
+			gone[ngone++] = row_of_file(&files[i]);
+		else
+			kept[nkept++] = row_of_file(&files[i]);
+	}
+	(void)lance_version_adopt(table_id, history->branch, false, nkept, kept);
+	*trimmed = lance_version_adopt(table_id, history->branch, true, ngone, gone);
+	for (size_t i = n > MAX_ANNOUNCED ? n - MAX_ANNOUNCED : 0; i < n; i++)
+		lance_announce_version(history->table, history->branch, (int64)files[i].version);
+	pfree(kept);
+	pfree(gone);
+}
+
+/* Record what lies beyond the rows, as both below say. */
+static uint64
+adopt(LanceHistory *history, LncNaming *naming, LanceTrimFn wanted, void *arg, uint64 *trimmed)
 {
 	LncContext *ctx = &history->lib->ctx;
 	LanceVersionRow *newest = lance_version_row_newest(history->table->table_id, history->branch);
-	uint64 after = newest != NULL ? (uint64)newest->version - 1 : 0;
-	LanceVersionRow *rows;
+	uint64 recorded = newest != NULL ? (uint64)newest->version : 0;
 	LncVersionList list;
 	LancePending *p = NULL;
-	int n = 0;
+	size_t known = 0;
 
+	*trimmed = 0;
 	if (nothing_new(history, newest, naming))
-		return (uint64)newest->version;
+		return recorded;
 
 	/* The newest recorded one is listed again: that it is still there is part of the check. */
-	lance_check(ctx,
-				lnc_versions_list_all(ctx, history->lib->arena, history->store, history->folder, after, &list));
+	lance_check(ctx, lnc_versions_list_all(ctx, history->lib->arena, history->store, history->folder,
+										   newest != NULL ? recorded - 1 : 0, &list));
 	lance_history_check_newest(history, newest, list.nfiles > 0 ? list.files[list.nfiles - 1].version : 0);
 	lance_intent_settle(history->lib, history->store, history->table->table_id, history->branch, history->folder,
-						newest != NULL ? (uint64)newest->version : 0, &list);
+						recorded, &list);
 	if (newest != NULL)
 		p = lance_publish_find(history->table->table_id, history->branch, newest->version);
 	if (p != NULL)
 		*naming = p->naming;
 	if (list.nfiles == 0)
-		return newest != NULL ? (uint64)newest->version : 0;
-	if (list.nfiles > PG_INT32_MAX)
-		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-						errmsg("table \"%s\" has too many versions", history->table->shown)));
-	rows = MemoryContextAllocHuge(CurrentMemoryContext, list.nfiles * sizeof(LanceVersionRow));
-	for (size_t i = 0; i < list.nfiles; i++)
-	{
-		const LncVersionFile *file = &list.files[i];
-		LanceVersionRow *row = &rows[n];
-
-		if (newest != NULL && file->version <= (uint64)newest->version)
-			continue;
-		memset(row, 0, sizeof(*row));
-		row->version = (int64)file->version;
-		row->manifest_key = pstrdup(file->key);
-		row->manifest_size = (int64)Min(file->size, (uint64)PG_INT64_MAX);
-		row->committed_at = lance_timestamp_of_ms(file->modified_ms);
-		n++;
-	}
-	lance_version_adopt(history->table->table_id, history->branch, n, rows);
-	for (int i = Max(n - MAX_ANNOUNCED, 0); i < n; i++)
-		lance_announce_version(history->table, history->branch, rows[i].version);
+		return recorded;
+	while (known < list.nfiles && list.files[known].version <= recorded)
+		known++;
+	record_files(history, list.nfiles - known, list.files + known, wanted, arg, trimmed);
 	*naming = list.files[list.nfiles - 1].naming;
 
 	/* What this transaction has pending is on record, but not in the store. */
-	return Max(list.files[list.nfiles - 1].version, newest != NULL ? (uint64)newest->version : 0);
+	return Max(list.files[list.nfiles - 1].version, recorded);
+}
+
+uint64
+lance_commit_adopt(LanceHistory *history, LncNaming *naming)
+{
+	uint64 trimmed;
+
+	return adopt(history, naming, NULL, NULL, &trimmed);
+}
+
+uint64
+lance_commit_trim(LanceHistory *history, LanceTrimFn wanted, void *arg)
+{
+	LncNaming naming = LNC_NAMING_V2;
+	uint64 trimmed;
+
+	(void)adopt(history, &naming, wanted, arg, &trimmed);
+	return trimmed;
 }
 
 static void

@@ -47,6 +47,13 @@ extern void lance_commit_version(LanceHistory *history, const LanceCommitRequest
 extern uint64 lance_commit_adopt(LanceHistory *history, LncNaming *naming);
 
 /*
+ * Record it, where some of it is to go: what wanted says so of is recorded as deleted at once. It is called for each version
+ * but the newest, in ascending order. Returns how many were.
+ */
+typedef bool (*LanceTrimFn)(void *arg, int64 version);
+extern uint64 lance_commit_trim(LanceHistory *history, LanceTrimFn wanted, void *arg);
+
+/*
  * Before the rows of a table go and its files stay: take away the intents of all versions on record, which count from here on by
  * lying there, and what never counted. Without the rows nobody could tell the one from the other. The table's row must be
  * locked. Throws LANCE_UNSUPPORTED when the current transaction has versions of it to publish. A store that can't be

@@ -84,6 +84,7 @@ lance_folder_newest(LanceHistory *history, LncVersionFile *file)
 	{
 		LNC_TRY(lnc_versions_names(ctx, arena, history->store, history->folder, 0, &list));
 		remember_folder(&stamp, &list);
+		history->listed = list;
 		count = list.nfiles > 0;
 		if (count > 0)
 			*file = list.files[list.nfiles - 1];
@@ -108,26 +109,30 @@ lance_folder_intended(LanceHistory *history, const LncVersionFile *file)
 	return intended;
 }
 
-void
+bool
 lance_folder_names(LanceHistory *history, const LncVersionRange *range, size_t most, LncVersionList *list)
 {
+	LncContext *ctx = &history->lib->ctx;
 	LncFolderStamp stamp;
-	const Folder *known = known_folder(history, &stamp);
+	const Folder *known;
 	uint64 first;
 	uint64 last;
-	LncContext *ctx = &history->lib->ctx;
 
+	*list = history->listed;
+	if (list->nfiles > 0)
+		return true;
+	known = known_folder(history, &stamp);
 	if (known == NULL || known->count != known->newest - known->oldest + 1)
 	{
 		lance_check(ctx, lnc_versions_names(ctx, history->lib->arena, history->store, history->folder, 0, list));
 		remember_folder(&stamp, list);
-		return;
+		return true;
 	}
 	memset(list, 0, sizeof(*list));
 	first = Max(range->first, known->oldest);
 	last = Min(range->last, known->newest);
 	if (first > last)
-		return;
+		return false;
 	if (last - first >= most && range->descending)
 		first = last - most + 1;
 	else if (last - first >= most)
@@ -140,4 +145,5 @@ lance_folder_names(LanceHistory *history, const LncVersionRange *range, size_t m
 		list->files[i].version = first + i;
 		list->files[i].naming = known->naming;
 	}
+	return false;
 }

@@ -17,9 +17,9 @@ extern bool lance_folder_intended(LanceHistory *history, const LncVersionFile *f
 
 /*
  * Names of the versions of a range, and others, some of which may be gone. Where the folder is known to hold every one between its ends,
- * at most `most` are given, from the side where the range begins.
+ * at most `most` are given, from the side where the range begins; else they are all, and true is returned.
  */
-extern void lance_folder_names(LanceHistory *history, const LncVersionRange *range, size_t most,
+extern bool lance_folder_names(LanceHistory *history, const LncVersionRange *range, size_t most,
 							   LncVersionList *list);
 
 #endif

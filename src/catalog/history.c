@@ -32,6 +32,7 @@ lance_history_begin(LanceHistory *history, const LanceTableRow *table, const cha
 	history->lib = lib;
 	history->store = store;
 	history->newest_now = -1;
+	memset(&history->listed, 0, sizeof(history->listed));
 	lance_check(&lib->ctx, lnc_versions_folder(&lib->ctx, lib->arena, history->branch, &history->folder));
 }
 
@@ -217,8 +218,10 @@ lance_history_find_latest(LanceHistory *history, bool *recorded)
 	LanceVersionRow *newest = lance_version_row_newest(history->table->table_id, history->branch);
 	LanceVersionRow *row = newest;
 	LncVersionFile file;
-	LncCode code = newest_file(history, newest, &file);
+	LncCode code;
 
+	memset(&history->listed, 0, sizeof(history->listed));
+	code = newest_file(history, newest, &file);
 	*recorded = false;
 	if (code == LNC_NOT_FOUND)
 	{

@@ -33,11 +33,12 @@ typedef struct LanceHistoryItem
 typedef struct LanceHistory
 {
 	const LanceTableRow *table;
-	const char *branch; /* "": main */
-	char *folder;       /* of the manifests, relative to the location */
-	LanceLibrary *lib;  /* borrowed */
-	LncStore *store;    /* borrowed: of the table's location */
-	int64 newest_now;   /* the newest with a row after the last look into the store; -1: not asked yet */
+	const char *branch;    /* "": main */
+	char *folder;          /* of the manifests, relative to the location */
+	LanceLibrary *lib;     /* borrowed */
+	LncStore *store;       /* borrowed: of the table's location */
+	int64 newest_now;      /* the newest with a row after the last look into the store; -1: not asked yet */
+	LncVersionList listed; /* names in the folder, as the search for the newest listed them; none when it did not */
 } LanceHistory;
 
 /* Throws LANCE_INVALID_INPUT for a branch name that can't be one. branch NULL or "main" is main. */

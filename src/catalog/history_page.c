@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/cleanup.h"
 #include "catalog/folder_names.h"
 #include "catalog/history_internal.h"
 #include "miscadmin.h"
@@ -113,6 +114,22 @@ leave_out_deleted(const LanceHistory *history, size_t n, const LncVersionFile *f
 
 /* ---- pages from names */
 
+/* Where what is left of the page begins with a run of versions that wait for their removal, it is passed over. */
+static bool
+pass_deleted_run(Page *page)
+{
+	const LanceHistory *history = page->history;
+	uint64 begin = page->range.descending ? page->range.last : page->range.first;
+	int64 first;
+	int64 last;
+
+	if (page->range.first > page->range.last ||
+		!lance_cleanup_run_of(history->table->table_id, history->branch, (int64)begin, &first, &last))
+		return false;
+	go_on_behind(page, (uint64)(page->range.descending ? first : last));
+	return true;
+}
+
 /* The rest of the page from the names in the folder. Only files that the page may show are looked at. */
 static void
 fill_from_names(Page *page)
@@ -120,10 +137,11 @@ fill_from_names(Page *page)
 	LanceHistory *history = page->history;
 	LncContext *ctx = &history->lib->ctx;
 	size_t want = (size_t)Min(page->limit, MOST_AT_ONCE);
+	bool all_names = false;
+	LncVersionList names;
 
-	/* Where many are deleted and wait for their removal, larger and larger parts are gone through. */
-	for (; page->count < page->limit && page->range.first <= page->range.last;
-		 want = Min(want * 8, (size_t)MOST_AT_ONCE))
+	/* Where many are gone, larger and larger parts are gone through. */
+	while (page->count < page->limit && page->range.first <= page->range.last)
 	{
 		LncVersionList list;
 		LncVersionFile *files;
@@ -132,12 +150,15 @@ fill_from_names(Page *page)
 		size_t n = 0;
 
 		CHECK_FOR_INTERRUPTS();
-		lance_folder_names(history, &page->range, want, &list);
+		if (!all_names)
+			all_names = lance_folder_names(history, &page->range, want, &names);
+		list = names;
 		while (list.nfiles > 0 && list.files[list.nfiles - 1].version > page->range.last)
 			list.nfiles--;
 		while (low < list.nfiles && list.files[low].version < page->range.first)
 			low++;
-		files = MemoryContextAllocHuge(CurrentMemoryContext, (list.nfiles - low + 1) * sizeof(LncVersionFile));
+		files = MemoryContextAllocHuge(CurrentMemoryContext,
+									   (Min(list.nfiles - low, want) + 1) * sizeof(LncVersionFile));
 		while (n < want && low < list.nfiles)
 			files[n++] = list.files[page->range.descending ? --list.nfiles : low++];
 		if (n == 0)
@@ -156,6 +177,9 @@ fill_from_names(Page *page)
 		}
 		go_on_behind(page, end);
 		pfree(files);
+		if (page->count < page->limit)
+			(void)pass_deleted_run(page);
+		want = Min(want * 8, (size_t)MOST_AT_ONCE);
 	}
 }
 
@@ -173,7 +197,7 @@ fill_from_store(Page *page, LncNaming naming)
 		return;
 	}
 
-	/* Where many are deleted and wait for their removal, larger and larger parts are looked at. */
+	/* Where many are deleted, larger and larger parts are looked at. */
 	while (page->count < page->limit && page->range.first <= page->range.last)
 	{
 		LncVersionFile *files;
@@ -185,6 +209,8 @@ fill_from_store(Page *page, LncNaming naming)
 		add_files(page, n, files);
 		if (n < want)
 			break;
+		if (page->count < page->limit)
+			(void)pass_deleted_run(page);
 		want = Min(want * 2, (size_t)MOST_AT_ONCE);
 		CHECK_FOR_INTERRUPTS();
 	}
@@ -264,6 +290,7 @@ fill_from_rows(Page *page, LncNaming naming)
 	{
 		int batch = Min(page->limit - page->count, PAGE_BATCH);
 		LanceVersionRow *rows;
+		int before = misses;
 		int start = 0;
 
 		CHECK_FOR_INTERRUPTS();
@@ -286,6 +313,8 @@ fill_from_rows(Page *page, LncNaming naming)
 				return false;
 			go_on_behind(page, (uint64)rows[end - 1].version);
 			start = end;
+			if (end == n && rows[end - 1].deleted && pass_deleted_run(page))
+				misses = before;
 			if (misses > MOST_MISSES)
 				return page->count == page->limit;
 		}

@@ -270,21 +270,22 @@ lance_version_insert(int64 table_id, const char *branch, const LanceVersionRow *
 /* So many rows go into one statement. */
 #define ADOPT_BATCH 5000
 
-static void
-adopt_batch(int64 table_id, const char *branch, int n, const LanceVersionRow *rows)
+static uint64
+adopt_batch(int64 table_id, const char *branch, bool deleted, int n, const LanceVersionRow *rows)
 {
 	static LanceStatement statement = {
 		.sql =
 			"INSERT INTO lance.version_entry (table_id, branch, version, manifest_key, manifest_size, committed_at,"
-			" adopted) SELECT $1, $2, u.version, u.key, u.size, u.at, true"
+			" adopted, deleted) SELECT $1, $2, u.version, u.key, u.size, u.at, true, $7"
 			" FROM unnest($3, $4, $5, $6) u (version, key, size, at) ON CONFLICT DO NOTHING",
-		.nargs = 6,
-		.types = {INT8OID, TEXTOID, INT8ARRAYOID, TEXTARRAYOID, INT8ARRAYOID, TIMESTAMPTZARRAYOID}};
+		.nargs = 7,
+		.types = {INT8OID, TEXTOID, INT8ARRAYOID, TEXTARRAYOID, INT8ARRAYOID, TIMESTAMPTZARRAYOID, BOOLOID}};
 	LanceSession session;
 	Datum *versions = palloc(n * sizeof(Datum));
 	Datum *keys = palloc(n * sizeof(Datum));
 	Datum *sizes = palloc(n * sizeof(Datum));
 	Datum *times = palloc(n * sizeof(Datum));
+	uint64 added;
 
 	for (int i = 0; i < n; i++)
 	{
@@ -294,28 +295,32 @@ adopt_batch(int64 table_id, const char *branch, int n, const LanceVersionRow *ro
 		times[i] = TimestampTzGetDatum(rows[i].committed_at);
 	}
 	lance_session_begin(&session);
-	lance_session_run(&statement,
-					  (Datum[]){Int64GetDatum(table_id), CStringGetTextDatum(branch),
-								array_datum(versions, n, INT8OID), array_datum(keys, n, TEXTOID),
-								array_datum(sizes, n, INT8OID), array_datum(times, n, TIMESTAMPTZOID)},
-					  NULL, 0);
+	added = lance_session_run(&statement,
+							  (Datum[]){Int64GetDatum(table_id), CStringGetTextDatum(branch),
+										array_datum(versions, n, INT8OID), array_datum(keys, n, TEXTOID),
+										array_datum(sizes, n, INT8OID), array_datum(times, n, TIMESTAMPTZOID),
+										BoolGetDatum(deleted)},
+							  NULL, 0);
 	lance_session_end(&session);
+	return added;
 }
 
-void
-lance_version_adopt(int64 table_id, const char *branch, int n, const LanceVersionRow *rows)
+uint64
+lance_version_adopt(int64 table_id, const char *branch, bool deleted, int n, const LanceVersionRow *rows)
 {
 	MemoryContext batch = AllocSetContextCreate(CurrentMemoryContext, "adopted versions", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(batch);
+	uint64 added = 0;
 
 	for (int i = 0; i < n; i += ADOPT_BATCH)
 	{
-		adopt_batch(table_id, branch, Min(n - i, ADOPT_BATCH), rows + i);
+		added += adopt_batch(table_id, branch, deleted, Min(n - i, ADOPT_BATCH), rows + i);
 		MemoryContextReset(batch);
 		CHECK_FOR_INTERRUPTS();
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(batch);
+	return added;
 }
 
 static uint64

@@ -61,8 +61,12 @@ extern int64 lance_version_newest_now(int64 table_id, const char *branch);
 /* Add a row. False when there is one already, which stays as it is. */
 extern bool lance_version_insert(int64 table_id, const char *branch, const LanceVersionRow *row);
 
-/* Add rows of versions that were found in the store; those that are there already stay as they are. */
-extern void lance_version_adopt(int64 table_id, const char *branch, int n, const LanceVersionRow *rows);
+/*
+ * Add rows of versions that were found in the store, as deleted ones if deleted; those that are there already stay as they
+ * are. Returns how many were added.
+ */
+extern uint64 lance_version_adopt(int64 table_id, const char *branch, bool deleted, int n,
+								  const LanceVersionRow *rows);
 
 /* Mark rows as deleted. Returns how many were not before. */
 extern uint64 lance_version_mark_deleted(int64 table_id, const char *branch, int n, const int64 *versions);

@@ -62,7 +62,7 @@ delete_versions(LanceHistory *history)
 	LncVersionFile *files;
 	size_t nfiles;
 	int64 *versions;
-	int nversions = 0;
+	uint64 added;
 	int n;
 
 	lance_check(ctx,
@@ -79,16 +79,10 @@ delete_versions(LanceHistory *history)
 		rows[i].manifest_size = (int64)Min(files[i].size, (uint64)PG_INT64_MAX);
 		rows[i].committed_at = lance_timestamp_of_ms(files[i].modified_ms);
 	}
-	lance_version_adopt(table_id, history->branch, (int)nfiles, rows);
-	n = lance_version_rows(table_id, history->branch, &rows);
-	versions = MemoryContextAllocHuge(CurrentMemoryContext, (n + 1) * sizeof(int64));
-	for (int i = 0; i < n; i++)
-	{
-		if (!rows[i].deleted)
-			versions[nversions++] = rows[i].version;
-	}
-	lance_version_mark_deleted(table_id, history->branch, nversions, versions);
-	return nversions > 0;
+	added = lance_version_adopt(table_id, history->branch, true, (int)nfiles, rows);
+	n = lance_version_numbers(table_id, history->branch, 1, PG_INT64_MAX, false, &versions);
+	lance_version_mark_deleted(table_id, history->branch, n, versions);
+	return added > 0 || n > 0;
 }
 
 void

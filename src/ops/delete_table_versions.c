@@ -77,46 +77,77 @@ forget_lost(LanceHistory *history, const LanceVersionRanges *ranges)
 	pfree(versions);
 }
 
+/* What goes. */
+typedef struct Choice
+{
+	const LanceHistory *history;
+	const LanceVersionRanges *ranges;
+	int ntags;
+	int64 *tagged; /* versions */
+	char **tags;   /* the name of a tag of each */
+	int count;
+	int capacity;
+	int64 *versions;
+} Choice;
+
 /* The tag that points to a version; NULL when none does. */
 static const char *
-tag_of(int64 version, int n, const int64 *versions, char *const *tags)
+tag_of(const Choice *choice, int64 version)
 {
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < choice->ntags; i++)
 	{
-		if (versions[i] == version)
-			return tags[i];
+		if (choice->tagged[i] == version)
+			return choice->tags[i];
 	}
 	return NULL;
 }
 
-/* Which of n versions are wanted and may go; they are moved to the front. */
-static int
-choose(const LanceHistory *history, const LanceVersionRanges *ranges, int n, int64 *versions)
+static void
+choose(Choice *choice, int64 version)
 {
-	LanceRefs refs = {.table = history->table, .lib = history->lib, .store = history->store};
-	int64 *tagged;
-	char **tags;
-	int ntags = n > 0 ? lance_refs_tagged(&refs, history->branch, &tagged, &tags) : 0;
-	int nchosen = 0;
+	if (choice->count == choice->capacity)
+	{
+		choice->capacity = choice->capacity == 0 ? 16 : choice->capacity * 2;
+		choice->versions = choice->versions == NULL
+							   ? palloc(choice->capacity * sizeof(int64))
+							   : repalloc_huge(choice->versions, choice->capacity * sizeof(int64));
+	}
+	choice->versions[choice->count++] = version;
+}
+
+/* One that was found in the store. Those that a tag keeps are told of when they are on record. */
+static bool
+choose_found(void *arg, int64 version)
+{
+	Choice *choice = arg;
+
+	if (!in_ranges(choice->ranges, version) || tag_of(choice, version) != NULL)
+		return false;
+	choose(choice, version);
+	return true;
+}
+
+/* Which of n versions on record are wanted and may go. */
+static void
+choose_recorded(Choice *choice, int n, const int64 *versions)
+{
+	const LanceTableRow *table = choice->history->table;
 
 	for (int i = 0; i < n; i++)
 	{
-		int64 version = versions[i];
 		const char *tag;
 
 		/* What this transaction has yet to write is not there to be deleted. */
-		if (!in_ranges(ranges, version) ||
-			lance_commit_is_pending(history->table->table_id, history->branch, version))
+		if (!in_ranges(choice->ranges, versions[i]) ||
+			lance_commit_is_pending(table->table_id, choice->history->branch, versions[i]))
 			continue;
-		tag = tag_of(version, ntags, tagged, tags);
+		tag = tag_of(choice, versions[i]);
 		if (tag != NULL)
-			ereport(NOTICE,
-					(errmsg("version " INT64_FORMAT " of table \"%s\" is kept", version, history->table->shown),
-					 errdetail("Tag \"%s\" points to it.", tag)));
+			ereport(NOTICE, (errmsg("version " INT64_FORMAT " of table \"%s\" is kept", versions[i], table->shown),
+							 errdetail("Tag \"%s\" points to it.", tag)));
 		else
-			versions[nchosen++] = version;
+			choose(choice, versions[i]);
 	}
-	return nchosen;
 }
 
 void
@@ -124,29 +155,37 @@ lance_op_delete_table_versions(const LanceDeleteTableVersionsRequest *request,
 							   LanceDeleteTableVersionsResponse *response)
 {
 	LanceHistory history;
-	LncNaming naming = LNC_NAMING_V2;
+	LanceRefs refs;
+	Choice found = {.history = &history, .ranges = &request->ranges};
+	Choice recorded;
 	int64 *versions;
-	int nversions;
+	uint64 deleted;
 	int n;
 
 	memset(response, 0, sizeof(*response));
 	check_ranges(&request->ranges);
 	lance_history_of(&request->id, request->branch, LANCE_LOCK_UPDATE, LANCE_LEVEL_WRITE, &history);
 	forget_lost(&history, &request->ranges);
+	refs = (LanceRefs){.table = history.table, .lib = history.lib, .store = history.store};
+	found.ntags = lance_refs_tagged(&refs, history.branch, &found.tagged, &found.tags);
+	recorded = found;
 
 	/* What is in the store is on record after this. */
-	(void)lance_commit_adopt(&history, &naming);
+	deleted = lance_commit_trim(&history, choose_found, &found);
 	n = lance_version_numbers(history.table->table_id, history.branch, 1, PG_INT64_MAX, false, &versions);
 	if (n == 0 && history.branch[0] != '\0')
 		lance_branch_missing(&history, &request->id);
 
 	/* The newest stays, also when this transaction has yet to write it. */
-	nversions = choose(&history, &request->ranges, Max(n - 1, 0), versions);
+	choose_recorded(&recorded, Max(n - 1, 0), versions);
+	deleted +=
+		lance_version_mark_deleted(history.table->table_id, history.branch, recorded.count, recorded.versions);
 	response->deleted_count.given = true;
-	if (nversions > 0)
-	{
-		response->deleted_count.value =
-			(int64)lance_version_mark_deleted(history.table->table_id, history.branch, nversions, versions);
-		lance_cleanup_queue_versions(history.table, history.branch);
-	}
+	response->deleted_count.value = (int64)deleted;
+
+	/* In ascending order: what was found is newer than all that was on record. */
+	for (int i = 0; i < found.count; i++)
+		choose(&recorded, found.versions[i]);
+	if (recorded.count > 0)
+		lance_cleanup_queue_versions(history.table, history.branch, recorded.count, recorded.versions);
 }
