@@ -177,7 +177,7 @@ acquire_sample(Relation relation, int elevel, HeapTuple *rows, int targrows, dou
 		if (!TupleDescAttr(tupdesc, i)->attisdropped)
 			attnums = lappend_int(attnums, i + 1);
 	}
-	lance_match_columns(relation, dataset, attnums, &sample.columns);
+	lance_match_columns(relation, dataset, attnums, NIL, &sample.columns);
 	sample.values = palloc0(tupdesc->natts * sizeof(Datum));
 	sample.nulls = palloc0(tupdesc->natts * sizeof(bool));
 	sample.row_context = AllocSetContextCreate(CurrentMemoryContext, "lance sample row", ALLOCSET_DEFAULT_SIZES);

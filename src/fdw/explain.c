@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "fdw/scan.h"
+#include "nodes/makefuncs.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
@@ -13,10 +14,11 @@ static void
 explain_columns(ForeignScanState *node, ExplainState *es)
 {
 	Oid relid = RelationGetRelid(node->ss.ss_currentRelation);
+	List *private = ((ForeignScan *)node->ss.ps.plan)->fdw_private;
 	List *names = NIL;
 	ListCell *lc;
 
-	foreach (lc, linitial_node(List, ((ForeignScan *)node->ss.ps.plan)->fdw_private))
+	foreach (lc, list_concat_copy(linitial_node(List, private), lthird_node(List, private)))
 	{
 		AttrNumber attnum = (AttrNumber)lfirst_int(lc);
 
@@ -25,20 +27,25 @@ explain_columns(ForeignScanState *node, ExplainState *es)
 	ExplainPropertyList("Lance Columns", names, es);
 }
 
-/* The condition whose rows are looked up: it is not among those that the server shows as filters. */
+/*
+ * The condition whose rows are looked up, or those that the scan takes over: they are not among those that the server
+ * shows as filters.
+ */
 static void
-explain_lookup(ForeignScanState *node, ExplainState *es)
+explain_conditions(ForeignScanState *node, ExplainState *es)
 {
 	ForeignScan *plan = (ForeignScan *)node->ss.ps.plan;
 	List *by = lsecond_node(List, plan->fdw_private);
 	List *context;
 
-	if (by == NIL)
+	if (by != NIL)
+		ExplainPropertyText("Lance Lookup", linitial_int(by) == LNC_TAKE_ROW_ID ? "by row id" : "by row address",
+							es);
+	if (plan->fdw_recheck_quals == NIL)
 		return;
 	context = set_deparse_context_plan(es->deparse_cxt, (Plan *)plan, NIL);
-	ExplainPropertyText("Lance Lookup", linitial_int(by) == LNC_TAKE_ROW_ID ? "by row id" : "by row address", es);
-	ExplainPropertyText("Lance Lookup Cond",
-						deparse_expression(linitial(plan->fdw_recheck_quals), context,
+	ExplainPropertyText(by != NIL ? "Lance Lookup Cond" : "Lance Filter",
+						deparse_expression((Node *)make_ands_explicit(plan->fdw_recheck_quals), context,
 										   list_length(es->rtable) > 1 || es->verbose, false),
 						es);
 }
@@ -51,7 +58,7 @@ lanceExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	LncScanStats stats = {0};
 	LncUsage usage = {0};
 
-	explain_lookup(node, es);
+	explain_conditions(node, es);
 	if (!es->verbose && !es->analyze)
 		return;
 	if (source == NULL)
@@ -81,6 +88,8 @@ lanceExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	ExplainPropertyInteger("Lance Rows", NULL, (int64)stats.rows, es);
 	if (state->keys == NULL)
 		ExplainPropertyInteger("Lance Rows Deleted", NULL, (int64)stats.rows_deleted, es);
+	if (state->filter != NULL)
+		ExplainPropertyInteger("Lance Rows Filtered", NULL, (int64)stats.rows_filtered, es);
 	if (state->lib != NULL)
 		usage = state->lib->ctx.usage;
 	ExplainPropertyInteger("Storage Requests", NULL, (int64)(usage.requests + stats.blobs.requests), es);

@@ -8,9 +8,9 @@
 
 #include "access/sysattr.h"
 #include "access/table.h"
+#include "fdw/pushdown.h"
 #include "fdw/row_key.h"
 #include "fdw/scan.h"
-#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -28,6 +28,9 @@
 /* Decoding one value, beside the server's own work for a row. */
 #define DECODE_COST_FACTOR 0.5
 
+/* A condition asked of a batch, for each of its rows, in terms of one that the executor evaluates. */
+#define BATCH_QUAL_FACTOR 0.1
+
 /* Bytes taken for a value of unknown width, as the server itself assumes for unbounded types. */
 #define UNKNOWN_WIDTH 32
 
@@ -42,31 +45,39 @@
 /* Kept in RelOptInfo.fdw_private between the planner's callbacks. */
 typedef struct LancePlanState
 {
-	List *attnums;   /* columns to read, numbers from 1 in ascending order */
-	double pages;    /* their share of the data files, in blocks */
+	List *attnums; /* columns that rows are made of, numbers from 1 in ascending order */
+	List *hidden;  /* columns that only conditions left to the scan look at */
+	List *pushed;  /* these conditions, RestrictInfos */
+	QualCost pushed_cost;
+	double kept;     /* rows that pass them */
+	double pages;    /* share of all these columns in the data files, in blocks */
 	uint32 *systems; /* by number of column: which system column it is, 0 for the dataset's own */
 } LancePlanState;
 
-static List *
-needed_columns(RelOptInfo *baserel, TupleDesc tupdesc)
+/* The columns that rows are made of, and those that are looked at by pushed conditions alone. */
+static void
+choose_columns(RelOptInfo *baserel, TupleDesc tupdesc, LancePlanState *state)
 {
 	Bitmapset *used = NULL;
+	Bitmapset *asked = NULL;
 	bool whole_row;
-	List *result = NIL;
 	ListCell *lc;
 
 	pull_varattnos((Node *)baserel->reltarget->exprs, baserel->relid, &used);
 	foreach (lc, baserel->baserestrictinfo)
-		pull_varattnos((Node *)lfirst_node(RestrictInfo, lc)->clause, baserel->relid, &used);
+		pull_varattnos((Node *)lfirst_node(RestrictInfo, lc)->clause, baserel->relid,
+					   list_member_ptr(state->pushed, lfirst(lc)) ? &asked : &used);
 
 	whole_row = bms_is_member(-FirstLowInvalidHeapAttributeNumber, used);
 	for (int i = 0; i < tupdesc->natts; i++)
 	{
-		if (!TupleDescAttr(tupdesc, i)->attisdropped &&
-			(whole_row || bms_is_member(i + 1 - FirstLowInvalidHeapAttributeNumber, used)))
-			result = lappend_int(result, i + 1);
+		if (TupleDescAttr(tupdesc, i)->attisdropped)
+			continue;
+		if (whole_row || bms_is_member(i + 1 - FirstLowInvalidHeapAttributeNumber, used))
+			state->attnums = lappend_int(state->attnums, i + 1);
+		else if (bms_is_member(i + 1 - FirstLowInvalidHeapAttributeNumber, asked))
+			state->hidden = lappend_int(state->hidden, i + 1);
 	}
-	return result;
 }
 
 /* Bytes of one value of a field, by its type; those of text and the like are not in the manifest. */
@@ -111,26 +122,6 @@ set_widths(RelOptInfo *baserel, Oid relid, TupleDesc tupdesc, const LncDataset *
 	return sum;
 }
 
-/* Which columns of the table are system columns. */
-static uint32 *
-find_system_columns(Oid relid, TupleDesc tupdesc, const LncDataset *dataset)
-{
-	uint32 *systems = palloc0((tupdesc->natts + 1) * sizeof(*systems));
-
-	for (int i = 0; i < tupdesc->natts; i++)
-	{
-		Form_pg_attribute attr = TupleDescAttr(tupdesc, i);
-		char *name;
-
-		if (attr->attisdropped)
-			continue;
-		name = lance_column_name(relid, attr->attnum, NameStr(attr->attname));
-		if (lnc_dataset_field(dataset, pg_server_to_any(name, (int)strlen(name), PG_UTF8)) < 0)
-			systems[i + 1] = lnc_system_column(name);
-	}
-	return systems;
-}
-
 void
 lanceGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 {
@@ -139,15 +130,20 @@ lanceGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntablei
 	LanceSource *source = lance_source_open(lance_table_options_get(foreigntableid), userid, NULL);
 	Relation relation = table_open(foreigntableid, NoLock);
 	LancePlanState *state = palloc0(sizeof(*state));
+	LanceAttributes attributes;
 	double width;
 	double all_pages = 0;
 	LanceRowKey key;
 	bool exact;
 
-	state->attnums = needed_columns(baserel, RelationGetDescr(relation));
+	lance_attributes_find(relation, source->dataset, &attributes);
+	state->systems = attributes.systems;
+	state->pushed = lance_pushdown_choose(root, baserel, &attributes, baserel->baserestrictinfo);
+	choose_columns(baserel, RelationGetDescr(relation), state);
 	baserel->fdw_private = state;
 	baserel->tuples = lance_source_rows(source, &exact);
-	width = set_widths(baserel, foreigntableid, RelationGetDescr(relation), source->dataset, state->attnums);
+	width = set_widths(baserel, foreigntableid, RelationGetDescr(relation), source->dataset,
+					   list_concat_copy(state->attnums, state->hidden));
 	state->pages = ceil(baserel->tuples * width / BLCKSZ);
 	for (int32 i = 0; i < source->dataset->nfragments; i++)
 	{
@@ -158,19 +154,39 @@ lanceGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntablei
 		state->pages = Min(state->pages, all_pages);
 	baserel->pages = (BlockNumber)Min(all_pages, (double)MaxBlockNumber);
 	set_baserel_size_estimates(root, baserel);
-	state->systems = find_system_columns(foreigntableid, RelationGetDescr(relation), source->dataset);
+	cost_qual_eval(&state->pushed_cost, state->pushed, root);
+	state->kept = clamp_row_est(baserel->tuples *
+								clauselist_selectivity(root, state->pushed, baserel->relid, JOIN_INNER, NULL));
 	/* Ids are unique, which the planner doesn't know without statistics. */
 	if (lance_row_key_choose(root, baserel, state->systems, baserel->baserestrictinfo, &key))
 		baserel->rows = clamp_row_est(Min(baserel->rows, key.count));
 	table_close(relation, NoLock);
 }
 
-/* What a row costs the server: conditions, decoding. */
+/* What decoding the columns of a row costs. */
+static Cost
+decode_cost(const List *attnums)
+{
+	return list_length(attnums) * cpu_operator_cost * DECODE_COST_FACTOR;
+}
+
+/* What a row costs the server that is looked up: conditions, decoding. */
 static Cost
 row_cost(const RelOptInfo *baserel, const LancePlanState *state)
 {
-	return cpu_tuple_cost + baserel->baserestrictcost.per_tuple +
-		   list_length(state->attnums) * cpu_operator_cost * DECODE_COST_FACTOR;
+	return cpu_tuple_cost + baserel->baserestrictcost.per_tuple + decode_cost(state->attnums) +
+		   decode_cost(state->hidden);
+}
+
+/* What all rows cost that are scanned: batches are asked first, rows are made of what passes. */
+static Cost
+scan_cost(const RelOptInfo *baserel, const LancePlanState *state)
+{
+	Cost asked =
+		decode_cost(state->attnums) + decode_cost(state->hidden) + state->pushed_cost.per_tuple * BATCH_QUAL_FACTOR;
+	Cost made = cpu_tuple_cost + baserel->baserestrictcost.per_tuple - state->pushed_cost.per_tuple;
+
+	return baserel->tuples * asked + (state->pushed == NIL ? baserel->tuples : state->kept) * made;
 }
 
 /* A path that looks up the rows of a key. startup: what is to be paid before the first row. */
@@ -184,7 +200,7 @@ add_lookup_path(PlannerInfo *root, RelOptInfo *baserel, const LanceRowKey *key, 
 	ListCell *lc;
 	Cost total;
 
-	foreach (lc, state->attnums)
+	foreach (lc, list_concat_copy(state->attnums, state->hidden))
 	{
 		if (state->systems[lfirst_int(lc)] == 0)
 			pages += LOOKUP_COLUMN_PAGES;
@@ -226,7 +242,7 @@ lanceGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 {
 	LancePlanState *state = baserel->fdw_private;
 	Cost startup = STARTUP_PAGES * seq_page_cost + baserel->baserestrictcost.startup;
-	Cost total = startup + state->pages * seq_page_cost + baserel->tuples * row_cost(baserel, state) +
+	Cost total = startup + state->pages * seq_page_cost + scan_cost(baserel, state) +
 				 baserel->reltarget->cost.startup + baserel->rows * baserel->reltarget->cost.per_tuple;
 
 	add_path(baserel, (Path *)create_foreignscan_path(root, baserel, NULL, baserel->rows,
@@ -237,29 +253,47 @@ lanceGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 }
 
 /*
- * fdw_private of the plan is a list of two: the integer list of the columns to read, and the integer list of
- * the LncTakeBy by which rows are looked up, empty for a scan. fdw_exprs then holds the keys, and fdw_recheck_quals the
- * condition, which is not evaluated for the rows found.
+ * fdw_private of the plan is a list of three: the integer lists of the columns that rows are made of, of the LncTakeBy by
+ * which rows are looked up, empty for a scan, and of the columns that are read for conditions alone. fdw_exprs holds
+ * the keys, or else the conditions that the scan takes over. fdw_recheck_quals holds the conditions that the executor
+ * does not evaluate for the rows found.
  */
 ForeignScan *
 lanceGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid, ForeignPath *best_path, List *tlist,
 					List *scan_clauses, Plan *outer_plan)
 {
 	LancePlanState *state = baserel->fdw_private;
+	List *attnums = state->attnums;
+	List *hidden = state->hidden;
 	List *by = NIL;
-	List *values = NIL;
+	List *expressions = NIL;
 	List *recheck = NIL;
+	List *local = NIL;
 	LanceRowKey key;
+	ListCell *lc;
 
 	if (best_path->fdw_private != NIL)
 	{
 		if (!lance_row_key_choose(root, baserel, state->systems, scan_clauses, &key))
 			ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("the condition that names rows is gone")));
+		attnums = list_concat_copy(attnums, hidden);
+		hidden = NIL;
 		by = list_make1_int(key.by);
-		values = list_make1(key.value);
+		expressions = list_make1(key.value);
 		recheck = list_make1(key.rinfo->clause);
-		scan_clauses = list_delete_ptr(list_copy(scan_clauses), key.rinfo);
+		local = list_delete_ptr(list_copy(scan_clauses), key.rinfo);
 	}
-	return make_foreignscan(tlist, extract_actual_clauses(scan_clauses, false), baserel->relid, values,
-							list_make2(state->attnums, by), NIL, recheck, outer_plan);
+	else
+	{
+		foreach (lc, scan_clauses)
+		{
+			if (list_member_ptr(state->pushed, lfirst(lc)))
+				expressions = lappend(expressions, lfirst_node(RestrictInfo, lc)->clause);
+			else
+				local = lappend(local, lfirst(lc));
+		}
+		recheck = list_copy(expressions);
+	}
+	return make_foreignscan(tlist, extract_actual_clauses(local, false), baserel->relid, expressions,
+							list_make3(attnums, by, hidden), NIL, recheck, outer_plan);
 }

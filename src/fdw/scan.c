@@ -8,12 +8,14 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/sysattr.h"
 #include "column/blob.h"
 #include "executor/executor.h"
 #include "fdw/row_key.h"
 #include "fdw/scan.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "optimizer/optimizer.h"
 #include "pg/report.h"
 #include "pg/system_column.h"
 #include "utils/memutils.h"
@@ -31,7 +33,7 @@
 static void
 place_system_columns(LanceColumnSet *set)
 {
-	for (int i = 0; i < set->count; i++)
+	for (int i = 0; i < set->count + set->nhidden; i++)
 	{
 		LanceScanColumn *column = &set->columns[i];
 
@@ -40,51 +42,53 @@ place_system_columns(LanceColumnSet *set)
 	}
 }
 
-void
-lance_match_columns(Relation relation, const LncDataset *dataset, List *attnums, LanceColumnSet *out)
+/* Match one attribute: the next column of the set. */
+static void
+match_column(Relation relation, const LncDataset *dataset, AttrNumber attnum, LanceScanColumn *column,
+			 LanceColumnSet *set)
 {
-	TupleDesc tupdesc = RelationGetDescr(relation);
-	Oid relid = RelationGetRelid(relation);
+	Form_pg_attribute attr = TupleDescAttr(RelationGetDescr(relation), attnum - 1);
+	char *name = lance_column_name(RelationGetRelid(relation), attr->attnum, NameStr(attr->attname));
+	int32 field = lnc_dataset_field(dataset, pg_server_to_any(name, (int)strlen(name), PG_UTF8));
+	uint32 system = field < 0 ? lnc_system_column(name) : 0;
+
+	column->attr = attr->attnum - 1;
+	if (system != 0)
+	{
+		column->part = -(int)system;
+		lance_converter_init_system(&column->converter, name, attr->atttypid);
+		set->system |= system;
+		return;
+	}
+	if (field < 0)
+		ereport(ERROR, (errcode(ERRCODE_UNDEFINED_COLUMN),
+						errmsg("dataset of foreign table \"%s\" has no column \"%s\"",
+							   RelationGetRelationName(relation), name),
+						errdetail("Version %llu was read.", (unsigned long long)dataset->version),
+						errhint("Call lance_refresh_table() to follow the dataset, or import the table again.")));
+	lance_converter_init(&column->converter, name, &dataset->schema.fields[field], attr->atttypid, attr->atttypmod);
+	while (column->part < set->nfields && set->fields[column->part] != field)
+		column->part++;
+	if (column->part == set->nfields)
+		set->fields[set->nfields++] = field;
+}
+
+void
+lance_match_columns(Relation relation, const LncDataset *dataset, List *attnums, List *hidden, LanceColumnSet *out)
+{
+	int wanted = list_length(attnums) + list_length(hidden);
+	int shown;
 	ListCell *lc;
 
-	out->count = 0;
-	out->nfields = 0;
-	out->system = 0;
-	out->columns = palloc0((list_length(attnums) + 1) * sizeof(LanceScanColumn));
-	out->fields = palloc0((list_length(attnums) + 1) * sizeof(int32_t));
+	memset(out, 0, sizeof(*out));
+	out->columns = palloc0((wanted + 1) * sizeof(LanceScanColumn));
+	out->fields = palloc0((wanted + 1) * sizeof(int32_t));
 	foreach (lc, attnums)
-	{
-		Form_pg_attribute attr = TupleDescAttr(tupdesc, lfirst_int(lc) - 1);
-		LanceScanColumn *column = &out->columns[out->count];
-		char *name = lance_column_name(relid, attr->attnum, NameStr(attr->attname));
-		int32 field = lnc_dataset_field(dataset, pg_server_to_any(name, (int)strlen(name), PG_UTF8));
-		uint32 system = field < 0 ? lnc_system_column(name) : 0;
-
-		if (system != 0)
-		{
-			column->attr = attr->attnum - 1;
-			column->part = -(int)system;
-			lance_converter_init_system(&column->converter, name, attr->atttypid);
-			out->system |= system;
-			out->count++;
-			continue;
-		}
-		if (field < 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_UNDEFINED_COLUMN),
-					 errmsg("dataset of foreign table \"%s\" has no column \"%s\"",
-							RelationGetRelationName(relation), name),
-					 errdetail("Version %llu was read.", (unsigned long long)dataset->version),
-					 errhint("Call lance_refresh_table() to follow the dataset, or import the table again.")));
-		column->attr = attr->attnum - 1;
-		lance_converter_init(&column->converter, name, &dataset->schema.fields[field], attr->atttypid,
-							 attr->atttypmod);
-		while (column->part < out->nfields && out->fields[column->part] != field)
-			column->part++;
-		if (column->part == out->nfields)
-			out->fields[out->nfields++] = field;
-		out->count++;
-	}
+		match_column(relation, dataset, lfirst_int(lc), &out->columns[out->count++], out);
+	shown = out->nfields;
+	foreach (lc, hidden)
+		match_column(relation, dataset, lfirst_int(lc), &out->columns[out->count + out->nhidden++], out);
+	out->nhidden_fields = out->nfields - shown;
 	place_system_columns(out);
 }
 
@@ -100,6 +104,46 @@ scan_error_context(void *arg)
 		errcontext("scan of foreign table \"%s\"", state->relation_name);
 }
 
+/*
+ * Match the columns of the plan, and prepare the conditions that it leaves to the scan. The dataset may have other types
+ * than the one that was planned for: what can't be asked of it then is evaluated row by row.
+ */
+static void
+prepare_columns(LanceScanState *state, ForeignScanState *node, List *clauses)
+{
+	ForeignScan *plan = (ForeignScan *)node->ss.ps.plan;
+	Relation relation = node->ss.ss_currentRelation;
+	const LncDataset *dataset = state->source->dataset;
+	List *attnums = linitial_node(List, plan->fdw_private);
+	List *hidden = lthird_node(List, plan->fdw_private);
+	LanceAttributes attributes;
+	LancePredicateTable table = {.varno = plan->scan.scanrelid};
+	Bitmapset *used = NULL;
+	List *rest;
+	int32 *places;
+	int attnum = -1;
+
+	lance_attributes_find(relation, dataset, &attributes);
+	clauses = lance_pushdown_split(plan->scan.scanrelid, &attributes, clauses, &rest);
+	pull_varattnos((Node *)rest, plan->scan.scanrelid, &used);
+	while ((attnum = bms_next_member(used, attnum)) >= 0)
+	{
+		attnums = list_append_unique_int(list_copy(attnums), attnum + FirstLowInvalidHeapAttributeNumber);
+		hidden = list_delete_int(list_copy(hidden), attnum + FirstLowInvalidHeapAttributeNumber);
+	}
+	lance_match_columns(relation, dataset, attnums, hidden, &state->columns);
+	if (rest != NIL)
+		state->rest = ExecInitQual(rest, &node->ss.ps);
+	if (clauses == NIL)
+		return;
+	table.natts = attributes.natts;
+	table.types = attributes.types;
+	places = palloc0((attributes.natts + 1) * sizeof(*places));
+	for (int i = 0; i < state->columns.count + state->columns.nhidden; i++)
+		places[state->columns.columns[i].attr + 1] = state->columns.columns[i].part;
+	state->filter = lance_predicate_prepare(&table, clauses, places, &node->ss.ps);
+}
+
 void
 lanceBeginForeignScan(ForeignScanState *node, int eflags)
 {
@@ -108,6 +152,7 @@ lanceBeginForeignScan(ForeignScanState *node, int eflags)
 	RangeTblEntry *rte = exec_rt_fetch(plan->scan.scanrelid, estate);
 	Relation relation = node->ss.ss_currentRelation;
 	LanceScanState *state = palloc0(sizeof(*state));
+	List *by = lsecond_node(List, plan->fdw_private);
 	bool exact;
 
 	node->fdw_state = state;
@@ -115,20 +160,20 @@ lanceBeginForeignScan(ForeignScanState *node, int eflags)
 	state->userid = OidIsValid(rte->checkAsUser) ? rte->checkAsUser : GetUserId();
 	state->relation_name = pstrdup(RelationGetRelationName(relation));
 	state->system_columns = plan->fsSystemCol;
-	if (plan->fdw_exprs != NIL)
+	if (by != NIL)
 	{
 		state->keys = ExecInitExpr(linitial(plan->fdw_exprs), &node->ss.ps);
-		state->by = linitial_int(lsecond_node(List, plan->fdw_private));
+		state->by = linitial_int(by);
 	}
 	if ((eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0)
 		return;
 	state->source = lance_source_open(state->options, state->userid, estate);
-	lance_match_columns(relation, state->source->dataset, linitial_node(List, plan->fdw_private), &state->columns);
+	prepare_columns(state, node, by != NIL ? NIL : plan->fdw_exprs);
 	state->total = lance_source_rows(state->source, &exact);
-	if (!exact || state->keys != NULL)
+	if (!exact || state->keys != NULL || state->filter != NULL || state->rest != NULL)
 		state->total = -1;
 	state->memory = AllocSetContextCreate(estate->es_query_cxt, "lance scan", ALLOCSET_SMALL_SIZES);
-	state->turn = AllocSetContextCreate(state->memory, "lance row keys", ALLOCSET_SMALL_SIZES);
+	state->turn = AllocSetContextCreate(state->memory, "lance values of conditions", ALLOCSET_SMALL_SIZES);
 	state->lib = lance_library_create(state->memory);
 }
 
@@ -161,18 +206,42 @@ lance_batch_rows(const LncDataset *dataset, const LanceColumnSet *set)
 	return (int64)Max(MIN_BATCH_ROWS, Min(MAX_BATCH_ROWS, BATCH_BYTES / width));
 }
 
-static void
-start_scan(LanceScanState *state)
+/* Evaluate the values of the conditions anew. */
+static const LncPredicate *
+bind_filter(LanceScanState *state, ExprContext *econtext)
 {
-	LncScanSpec spec = {
-		.ncolumns = state->columns.nfields,
-		.columns = state->columns.fields,
-		.system_columns = state->columns.system,
-		.batch_rows = lance_batch_rows(state->source->dataset, &state->columns),
-	};
+	MemoryContext old;
+	const LncPredicate *filter;
 
-	lance_check(&state->lib->ctx,
-				lnc_scan_open(&state->lib->ctx, state->lib->arena, state->source->dataset, &spec, &state->scan));
+	MemoryContextReset(state->turn);
+	old = MemoryContextSwitchTo(state->turn);
+	filter = lance_predicate_bind(state->filter, econtext);
+	MemoryContextSwitchTo(old);
+	state->filter_current = true;
+	return filter;
+}
+
+/* Have the scan open, its conditions those of now. */
+static void
+ready_scan(LanceScanState *state, ExprContext *econtext)
+{
+	LncContext *ctx = &state->lib->ctx;
+
+	if (state->scan == NULL)
+	{
+		LncScanSpec spec = {
+			.ncolumns = state->columns.nfields,
+			.columns = state->columns.fields,
+			.system_columns = state->columns.system,
+			.batch_rows = lance_batch_rows(state->source->dataset, &state->columns),
+			.filter = state->filter != NULL ? bind_filter(state, econtext) : NULL,
+			.nhidden = state->columns.nhidden_fields,
+		};
+
+		lance_check(ctx, lnc_scan_open(ctx, state->lib->arena, state->source->dataset, &spec, &state->scan));
+	}
+	else if (state->filter != NULL && !state->filter_current)
+		lance_check(ctx, lnc_scan_filter(ctx, state->scan, bind_filter(state, econtext)));
 }
 
 /* Evaluate the keys and have their rows looked up from now on. */
@@ -220,8 +289,7 @@ next_batch(LanceScanState *state, ExprContext *econtext)
 		lance_check(ctx, lnc_take_next(ctx, state->take, &taken));
 		return taken != NULL ? &taken->batch : NULL;
 	}
-	if (state->scan == NULL)
-		start_scan(state);
+	ready_scan(state, econtext);
 	lance_check(ctx, lnc_scan_next(ctx, state->scan, &batch));
 	return batch;
 }
@@ -287,10 +355,32 @@ store_heap_tuple(TupleTableSlot *slot)
 	ExecStoreHeapTuple(tuple, slot, false);
 }
 
+/* Put the next row into the slot, or leave it empty at the end. */
+static void
+next_row(LanceScanState *state, ExprContext *econtext, TupleTableSlot *slot)
+{
+	while (!state->finished && (state->batch == NULL || state->row >= state->batch->length))
+	{
+		/* The last batch is kept where it is known to be the last, so that a rescan of a small table costs nothing. */
+		if (state->produced == state->total)
+			state->finished = true;
+		else
+			fetch_batch(state, econtext);
+	}
+	if (state->finished)
+		return;
+	fill_slot(state, slot);
+	state->row++;
+	state->produced++;
+	if (state->system_columns)
+		store_heap_tuple(slot);
+}
+
 TupleTableSlot *
 lanceIterateForeignScan(ForeignScanState *node)
 {
 	LanceScanState *state = node->fdw_state;
+	ExprContext *econtext = node->ss.ps.ps_ExprContext;
 	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
 	ErrorContextCallback context = {
 		.previous = error_context_stack,
@@ -298,23 +388,18 @@ lanceIterateForeignScan(ForeignScanState *node)
 		.arg = state,
 	};
 
-	ExecClearTuple(slot);
 	error_context_stack = &context;
-	while (!state->finished && (state->batch == NULL || state->row >= state->batch->length))
+	for (;;)
 	{
-		/* The last batch is kept where it is known to be the last, so that a rescan of a small table costs nothing. */
-		if (state->produced == state->total)
-			state->finished = true;
-		else
-			fetch_batch(state, node->ss.ps.ps_ExprContext);
-	}
-	if (!state->finished)
-	{
-		fill_slot(state, slot);
-		state->row++;
-		state->produced++;
-		if (state->system_columns)
-			store_heap_tuple(slot);
+		CHECK_FOR_INTERRUPTS();
+		ExecClearTuple(slot);
+		next_row(state, econtext, slot);
+		if (state->rest == NULL || TupIsNull(slot))
+			break;
+		econtext->ecxt_scantuple = slot;
+		if (ExecQual(state->rest, econtext))
+			break;
+		ResetExprContext(econtext);
 	}
 	error_context_stack = context.previous;
 	return slot;
@@ -331,7 +416,12 @@ lanceReScanForeignScan(ForeignScanState *node)
 		state->keys_current = false;
 		state->batch = NULL;
 	}
-	if (state->scan != NULL && (state->batches > 1 || state->batch == NULL))
+	if (state->filter != NULL && lance_predicate_varies(state->filter))
+	{
+		state->filter_current = false;
+		state->batch = NULL;
+	}
+	else if (state->scan != NULL && (state->batches > 1 || state->batch == NULL))
 	{
 		state->batch = NULL;
 		state->batches = 0;

@@ -6,6 +6,7 @@
 #define LANCE_FDW_SCAN_H
 
 #include "commands/explain.h"
+#include "fdw/pushdown.h"
 #include "fdw/source.h"
 #include "foreign/fdwapi.h"
 #include "pg/convert.h"
@@ -27,19 +28,22 @@ typedef struct LanceScanColumn
 /* The columns that a reader wants, and the dataset's fields behind them: two columns may show one field. */
 typedef struct LanceColumnSet
 {
-	int count;
-	LanceScanColumn *columns; /* array of count */
+	int count;   /* of columns that rows are made of; behind them come those read for conditions alone */
+	int nhidden; /* how many of these */
+	LanceScanColumn *columns; /* array of count + nhidden */
 	int nfields;
-	int32_t *fields; /* array of nfields, indexes into the dataset's schema, distinct */
-	uint32 system;   /* set of LncSystemColumn, behind the fields in the batch */
+	int nhidden_fields; /* so many of the last fields are behind hidden columns only */
+	int32_t *fields;    /* array of nfields, indexes into the dataset's schema, distinct */
+	uint32 system;      /* set of LncSystemColumn, behind the fields in the batch */
 } LanceColumnSet;
 
 /*
- * Match attributes (numbers from 1, in attnums) of a foreign table with the dataset's fields, or, where it has none of
- * the name, with the system columns. Throws 42703 naming a
+ * Match attributes (numbers from 1, in attnums, and in hidden those that are read for conditions alone) of a foreign table
+ * with the dataset's fields, or, where it has none of the name, with the system columns. Throws 42703 naming a
  * column that the dataset lacks, 42804 when the types differ, 0A000 for types that are not offered.
  */
-extern void lance_match_columns(Relation relation, const LncDataset *dataset, List *attnums, LanceColumnSet *out);
+extern void lance_match_columns(Relation relation, const LncDataset *dataset, List *attnums, List *hidden,
+								LanceColumnSet *out);
 
 /* The batch_rows of a scan of these columns: fewer for wide ones, so that batches are seldom begun in vain. */
 extern int64 lance_batch_rows(const LncDataset *dataset, const LanceColumnSet *set);
@@ -64,10 +68,15 @@ typedef struct LanceScanState
 	bool finished;
 	bool system_columns; /* a system column is asked for */
 
+	/* Conditions that the scan evaluates. */
+	LancePredicate *filter; /* NULL: none */
+	bool filter_current;    /* its values have been evaluated since the start or the last rescan */
+	ExprState *rest;        /* what was planned as such but can't be asked of this dataset; NULL: nothing */
+
 	/* Rows looked up by id or address, in place of scan. */
 	ExprState *keys;    /* NULL: a scan */
 	bool keys_current;  /* they have been evaluated since the start or the last rescan */
-	MemoryContext turn; /* holds their values; reset when they are evaluated anew */
+	MemoryContext turn; /* holds their values, or those of filter; reset when they are evaluated anew */
 	LncTakeBy by;
 	LncTake *take;
 	uint64 nkeys; /* over all turns */

@@ -15,6 +15,7 @@
 char *lance_guc_default_server;
 char *lance_guc_allowed_local_roots;
 bool lance_guc_row_lookup;
+bool lance_guc_push_down;
 int lance_guc_store_retries;
 int lance_guc_store_timeout;
 int lance_guc_store_connect_timeout;
@@ -86,6 +87,9 @@ define_storage(void)
 		"lance_catalog.default_server",
 		"Foreign server whose root new namespaces use when neither they nor a parent name one.", NULL,
 		&lance_guc_default_server, "", PGC_USERSET, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("lance_catalog.push_down",
+							 "Lets scans of foreign tables evaluate conditions before they make rows.", NULL,
+							 &lance_guc_push_down, true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("lance_catalog.row_lookup",
 							 "Lets plans look up rows that are named by row id or row address.", NULL,
 							 &lance_guc_row_lookup, true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);

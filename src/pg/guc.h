@@ -9,6 +9,7 @@ extern char *lance_guc_default_server; /* storage profile of namespaces that nam
 extern char
 	*lance_guc_allowed_local_roots; /* comma-separated folders that roots may lie in without pg_read_server_files */
 extern bool lance_guc_row_lookup;   /* let plans look up rows by id or address */
+extern bool lance_guc_push_down;    /* let scans evaluate conditions on batches */
 extern int lance_guc_store_retries; /* tries after a failed storage request */
 extern int lance_guc_store_timeout; /* ms without a byte before a transfer is retried */
 extern int lance_guc_store_connect_timeout; /* ms */

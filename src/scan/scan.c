@@ -15,7 +15,11 @@ struct LncScan
 {
 	const LncDataset *dataset; /* borrowed */
 	int32_t ncolumns;
-	int32_t *columns; /* indexes of top-level fields */
+	int32_t *columns;           /* indexes of top-level fields */
+	const LncType **types;      /* array of ncolumns; of the schema */
+	const LncPredicate *filter; /* NULL: none; borrowed */
+	bool *filters;              /* array of ncolumns: the filter looks at that column */
+	int32_t nhidden;
 	uint32_t system_columns;
 	int64_t batch_rows;
 	uint64_t batch_bytes;
@@ -36,11 +40,22 @@ struct LncScan
 };
 
 LncCode
+lnc_scan_filter(LncContext *ctx, LncScan *scan, const LncPredicate *filter)
+{
+	scan->filter = NULL;
+	memset(scan->filters, 0, (size_t)scan->ncolumns * sizeof(*scan->filters));
+	LNC_TRY(lnc_predicate_check(ctx, filter, scan->ncolumns, scan->types));
+	lnc_predicate_columns(filter, scan->filters);
+	scan->filter = filter;
+	return lnc_scan_rewind(ctx, scan);
+}
+
+LncCode
 lnc_scan_open(LncContext *ctx, LncArena *arena, const LncDataset *dataset, const LncScanSpec *spec, LncScan **out)
 {
 	LncScan *scan;
 
-	if (spec->ncolumns < 0 || spec->batch_rows < 0)
+	if (spec->ncolumns < 0 || spec->batch_rows < 0 || spec->nhidden < 0 || spec->nhidden > spec->ncolumns)
 		return lnc_fail(ctx, LNC_INVALID, "scan specification holds a negative number");
 	LNC_TRY(LNC_NEW(ctx, arena, &scan, 1));
 	LNC_TRY(LNC_NEW(ctx, arena, &scan->columns, spec->ncolumns));
@@ -59,6 +74,13 @@ lnc_scan_open(LncContext *ctx, LncArena *arena, const LncDataset *dataset, const
 	lnc_arena_count(scan->fragment_arena, &scan->budget);
 	lnc_arena_count(scan->batch_arena, &scan->budget);
 	lnc_arena_limit(scan->batch_arena);
+	scan->nhidden = spec->nhidden;
+	LNC_TRY(LNC_NEW(ctx, arena, &scan->filters, scan->ncolumns));
+	LNC_TRY(LNC_NEW(ctx, arena, &scan->types, scan->ncolumns));
+	for (int32_t i = 0; i < scan->ncolumns; i++)
+		scan->types[i] = &dataset->schema.fields[scan->columns[i]].type;
+	if (spec->filter != NULL)
+		LNC_TRY(lnc_scan_filter(ctx, scan, spec->filter));
 	*out = scan;
 	return LNC_OK;
 }
@@ -147,7 +169,7 @@ next_window(LncContext *ctx, LncScan *scan, Window *window)
 	}
 	window->count = stop - window->first;
 	window->live = (int64_t)(window->count - dead);
-	if (dead > 0 && (scan->ncolumns > 0 || scan->system_columns != 0))
+	if (dead > 0 && (scan->ncolumns > 0 || scan->system_columns != 0 || scan->filter != NULL))
 	{
 		uint64_t row = window->first;
 		int64_t n = 0;
@@ -167,10 +189,72 @@ next_window(LncContext *ctx, LncScan *scan, Window *window)
 	return LNC_OK;
 }
 
-/* A batch of the next rows of the fragment at hand; *out NULL: it has no more. */
+/* Read the columns of the batch that the filter looks at, or the others, for the live rows of the window. */
+static LncCode
+read_columns(LncContext *ctx, LncScan *scan, const Window *window, bool filters, LncBatch *batch)
+{
+	for (int32_t i = 0; i < scan->ncolumns; i++)
+	{
+		if (scan->filters[i] == filters)
+			LNC_TRY(lnc_fragment_reader_read(ctx, scan->reader, scan->batch_arena, i, window->first, window->count,
+											 window->live, window->indices, &batch->columns[i]));
+	}
+	return LNC_OK;
+}
+
+/* Narrow the window to the rows chosen of its live ones, count of them, ascending. */
+static LncCode
+narrow_window(LncContext *ctx, LncScan *scan, Window *window, const int64_t *chosen, int64_t count)
+{
+	int64_t *indices;
+	int64_t head;
+
+	LNC_TRY(LNC_NEW(ctx, scan->batch_arena, &indices, (size_t)count));
+	for (int64_t i = 0; i < count; i++)
+		indices[i] = window->indices != NULL ? window->indices[chosen[i]] : chosen[i];
+	head = indices[0];
+	for (int64_t i = 0; i < count; i++)
+		indices[i] -= head;
+	window->first += (uint64_t)head;
+	window->count = (uint64_t)indices[count - 1] + 1;
+	window->live = count;
+	window->indices = window->count == (uint64_t)count ? NULL : indices;
+	return LNC_OK;
+}
+
+/* Leave only the rows that pass; *window is then the window of these. The columns of the filter have been read. */
+static LncCode
+apply_filter(LncContext *ctx, LncScan *scan, Window *window, LncBatch *batch)
+{
+	int64_t *chosen;
+	int64_t count;
+
+	LNC_TRY(
+		lnc_predicate_choose(ctx, scan->batch_arena, scan->filter, batch->columns, batch->length, &chosen, &count));
+	batch->length = count;
+	if (chosen == NULL)
+		return LNC_OK;
+	LNC_TRY(narrow_window(ctx, scan, window, chosen, count));
+	for (int32_t i = 0; i < scan->ncolumns - scan->nhidden; i++)
+	{
+		LncColumn taken;
+
+		if (!scan->filters[i])
+			continue;
+		LNC_TRY(lnc_column_take(ctx, scan->batch_arena, &batch->columns[i], count, chosen, &taken));
+		batch->columns[i] = taken;
+	}
+	return LNC_OK;
+}
+
+/*
+ * A batch of the next rows of the fragment at hand; *out NULL: it has no more. The batch is empty when no row of the
+ * window passes the filter.
+ */
 static LncCode
 read_batch(LncContext *ctx, LncScan *scan, Window *window, LncBatch **out)
 {
+	Window chosen;
 	LncBatch *batch;
 
 	*out = NULL;
@@ -181,13 +265,21 @@ read_batch(LncContext *ctx, LncScan *scan, Window *window, LncBatch **out)
 	batch->length = window->live;
 	batch->ncolumns = scan->ncolumns + __builtin_popcount(scan->system_columns);
 	LNC_TRY(LNC_NEW(ctx, scan->batch_arena, &batch->columns, batch->ncolumns));
-	for (int32_t i = 0; i < scan->ncolumns; i++)
-		LNC_TRY(lnc_fragment_reader_read(ctx, scan->reader, scan->batch_arena, i, window->first, window->count,
-										 window->live, window->indices, &batch->columns[i]));
-	if (scan->system_columns != 0)
-		LNC_TRY(lnc_system_source_read(ctx, scan->batch_arena, scan->system, window->first, window->count,
-									   window->live, window->indices, &batch->columns[scan->ncolumns]));
 	*out = batch;
+	chosen = *window;
+	if (scan->filter != NULL)
+	{
+		LNC_TRY(read_columns(ctx, scan, window, true, batch));
+		LNC_TRY(apply_filter(ctx, scan, &chosen, batch));
+		if (batch->length == 0)
+			return LNC_OK;
+	}
+	LNC_TRY(read_columns(ctx, scan, &chosen, false, batch));
+	for (int32_t i = scan->ncolumns - scan->nhidden; i < scan->ncolumns; i++)
+		batch->columns[i] = lnc_column_absent(batch->columns[i].type, batch->length);
+	if (scan->system_columns != 0)
+		LNC_TRY(lnc_system_source_read(ctx, scan->batch_arena, scan->system, chosen.first, chosen.count,
+									   chosen.live, chosen.indices, &batch->columns[scan->ncolumns]));
 	return LNC_OK;
 }
 
@@ -220,9 +312,12 @@ fit_batch(LncContext *ctx, LncScan *scan, LncBatch **out)
 		{
 			scan->row = window.next_row;
 			scan->next_deletion = window.next_deletion;
+			scan->stats.rows_filtered += (uint64_t)(window.live - (*out)->length);
 			if (scan->step > 1 && scan->budget.limited_peak > scan->stats.batch_peak)
 				scan->stats.batch_peak = scan->budget.limited_peak;
 			adapt_step(scan, &window);
+			if ((*out)->length == 0)
+				continue;
 		}
 		if (code == LNC_OK || !scan->budget.refused)
 			return code;

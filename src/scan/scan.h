@@ -7,6 +7,7 @@
 
 #include "column/column.h"
 #include "dataset/dataset.h"
+#include "scan/predicate.h"
 #include "scan/system_columns.h"
 
 typedef struct LncScan LncScan;
@@ -17,8 +18,12 @@ typedef struct LncScanSpec
 	int32_t ncolumns;        /* 0: rows are only counted; batches carry their length and system columns alone */
 	const int32_t *columns;  /* indexes of top-level fields of dataset->schema, any order, no duplicates */
 	uint32_t system_columns; /* set of LncSystemColumn, appended to the columns */
-	int64_t batch_rows;      /* upper bound of rows a batch; 0: 4096 */
-	uint64_t batch_bytes;    /* bound of a batch's memory; 0: LNC_SCAN_BATCH_BYTES */
+
+	/* NULL: all rows. Else those for which it is true; its leaves look at the columns. Borrowed while the scan lives. */
+	const LncPredicate *filter;
+	int32_t nhidden;    /* so many of the last columns are there for the filter alone: they are absent in batches */
+	int64_t batch_rows; /* upper bound of rows a batch; 0: 4096 */
+	uint64_t batch_bytes; /* bound of a batch's memory; 0: LNC_SCAN_BATCH_BYTES */
 } LncScanSpec;
 
 /* What making a batch may take unless the specification says otherwise, in bytes. */
@@ -31,10 +36,11 @@ typedef struct LncScanStats
 	uint64_t batches;
 	uint64_t rows;
 	uint64_t rows_deleted;
-	uint64_t retries;     /* batches begun again with fewer rows, because they took too much memory */
-	uint64_t batch_peak;  /* most bytes taken for one batch of more than one row */
-	uint64_t memory_peak; /* most bytes taken at once by all arenas of the scan */
-	LncUsage blobs;       /* of reading blobs out of its batches */
+	uint64_t rows_filtered; /* live, and left out by the filter */
+	uint64_t retries;       /* batches begun again with fewer rows, because they took too much memory */
+	uint64_t batch_peak;    /* most bytes taken for one batch of more than one row */
+	uint64_t memory_peak;   /* most bytes taken at once by all arenas of the scan */
+	LncUsage blobs;         /* of reading blobs out of its batches */
 } LncScanStats;
 
 /*
@@ -53,6 +59,9 @@ extern LncCode lnc_scan_next(LncContext *ctx, LncScan *scan, const LncBatch **ou
 
 /* Start again from the first fragment. */
 extern LncCode lnc_scan_rewind(LncContext *ctx, LncScan *scan) LNC_MUST_CHECK;
+
+/* Start again from the first fragment, with another filter. It is borrowed while the scan lives. */
+extern LncCode lnc_scan_filter(LncContext *ctx, LncScan *scan, const LncPredicate *filter) LNC_MUST_CHECK;
 
 extern void lnc_scan_stats(const LncScan *scan, LncScanStats *out);
 

@@ -34,6 +34,7 @@ SUITES = {
     "spec": "every route of the REST specification, with good and bent requests",
     "decode": "values of each encoding, read by the program that measures decode speed",
     "fixtures": "datasets of other writers in SQL, in local files and on an S3 server",
+    "queries": "random queries over foreign tables, compared with PostgreSQL's own tables",
     "append": "16 clients append at once, some past the catalog",
     "crash": "kill -9 of the REST server in the middle of commits",
 }
@@ -48,7 +49,7 @@ environment:
                         the packaged one
   LANCE_CATALOG_STATE   folder for virtual environments and throwaway clusters; default ~/.local/state/lance_catalog,
                         as root /var/lib/lance_catalog
-  LANCE_TEST_SEED       first seed of the suite random, which otherwise differs from run to run
+  LANCE_TEST_SEED       first seed of the suites random and queries, which otherwise differs from run to run
   LANCE_CATALOG_S3      "moto": use that S3 server even where versitygw is at hand
 Logs are kept in build/check.""", formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("suites", nargs="*", metavar="suite", help="run only these; tap/NAME is one file of test/t")
@@ -159,6 +160,8 @@ def jobs_of(s, a):
         jobs.append(("crash", lambda r: suites.client(s, r, "crash_run.py", "new", crash.get(), None)))
     if "spec" in a.suites:
         jobs.append(("spec", lambda r, c=Lazy(s, "spec"): suites.client(s, r, "spec_run.py", "new", c.get(), None)))
+    if "queries" in a.suites:
+        jobs.append(("queries", lambda r: suites.client(s, r, "query_run.py", "new", local.get(), None)))
     if "append" in a.suites:
         for which in ("new", "old"):
             jobs.append(("append/" + which, lambda r, w=which: suites.client(s, r, "append_run.py", w, local.get(), None)))

@@ -1,0 +1,856 @@
+/*
+ * predicate.c
+ *	  Conditions of a query as predicates on batches.
+ *
+ * Comparisons of what is ordered like integers become ranges of the column's own values: a date or a time is moved to
+ * the epoch and unit that is stored, so that no value is converted.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/stratnum.h"
+#include "access/transam.h"
+#include "catalog/pg_operator_d.h"
+#include "catalog/pg_type_d.h"
+#include "common/int.h"
+#include "datatype/timestamp.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "pg/predicate.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/lsyscache.h"
+#include "utils/pg_locale.h"
+#include "utils/typcache.h"
+
+#define UNIX_TO_PG_DAYS (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)
+#define MSECS_PER_DAY INT64CONST(86400000)
+
+/* What a column is compared as. */
+typedef enum Domain
+{
+	DOMAIN_NONE,
+	DOMAIN_INTEGER,
+	DOMAIN_REAL,
+	DOMAIN_BYTES,
+	DOMAIN_DATE,
+	DOMAIN_TIME,
+	DOMAIN_TIMESTAMP
+} Domain;
+
+/* What a clause says, as far as it is offered. Pointers are into the clause. */
+typedef enum ClauseKind
+{
+	CLAUSE_JUNCTION,
+	CLAUSE_TRUE,    /* a boolean column */
+	CLAUSE_IS_NULL, /* of column; negated: IS NOT NULL */
+	CLAUSE_IS_TRUE, /* of a boolean column, true or false as truth says; negated: IS NOT */
+	CLAUSE_COMPARE, /* column, strategy, value; negated: not equal */
+	CLAUSE_ANY,     /* column equals one of value; negated: differs from all */
+	CLAUSE_HEAD     /* column is LIKE value, which is a constant; negated: NOT LIKE */
+} ClauseKind;
+
+typedef struct Clause
+{
+	ClauseKind kind;
+	BoolExpr *junction;
+	Var *column;
+	Domain domain;
+	bool negated;
+	bool truth;
+	int strategy;
+	Expr *value;
+} Clause;
+
+/* A condition with its values not yet evaluated. */
+typedef struct Condition
+{
+	Clause clause;
+	const LncType *type;
+	int32 column; /* its place among those of the scan */
+	ExprState *value;
+	int nchildren;
+	struct Condition *children;
+} Condition;
+
+struct LancePredicate
+{
+	Condition all; /* a conjunction */
+	bool varies;
+};
+
+/* ---- what is offered */
+
+static Domain
+domain_of(Oid type, const LncType *stored)
+{
+	bool integers = lnc_predicate_accepts(LNC_PREDICATE_INTEGER, stored);
+
+	switch (type)
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+			return integers ? DOMAIN_INTEGER : DOMAIN_NONE;
+		case DATEOID:
+			return integers ? DOMAIN_DATE : DOMAIN_NONE;
+		case TIMEOID:
+			return integers ? DOMAIN_TIME : DOMAIN_NONE;
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			return integers ? DOMAIN_TIMESTAMP : DOMAIN_NONE;
+		case FLOAT4OID:
+		case FLOAT8OID:
+			return lnc_predicate_accepts(LNC_PREDICATE_REAL, stored) ? DOMAIN_REAL : DOMAIN_NONE;
+		case BYTEAOID:
+			return lnc_predicate_accepts(LNC_PREDICATE_BYTES, stored) ? DOMAIN_BYTES : DOMAIN_NONE;
+		case TEXTOID:
+		case VARCHAROID:
+			return lnc_predicate_accepts(LNC_PREDICATE_BYTES, stored) && GetDatabaseEncoding() == PG_UTF8
+					   ? DOMAIN_BYTES
+					   : DOMAIN_NONE;
+		default:
+			return DOMAIN_NONE;
+	}
+}
+
+/* The column that the expression is, NULL for any other. A varchar is taken for the text that it is. */
+static Var *
+column_of(const LancePredicateTable *table, void *expression)
+{
+	Var *var = expression;
+
+	if (var != NULL && IsA(var, RelabelType) && ((RelabelType *)expression)->resulttype == TEXTOID)
+		var = (Var *)((RelabelType *)expression)->arg;
+	if (var == NULL || !IsA(var, Var) || var->varno != (int)table->varno || var->varlevelsup != 0 ||
+		var->varattno <= 0 || var->varattno > table->natts || table->types[var->varattno] == NULL)
+		return NULL;
+	return var;
+}
+
+static bool
+uses_table(Node *node, void *table)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+		return ((Var *)node)->varno == (int)((const LancePredicateTable *)table)->varno;
+	return expression_tree_walker(node, uses_table, table);
+}
+
+/*
+ * How the operator orders its operands: a btree strategy, 0 when it is none of those known here. Not equal is
+ * BTEqualStrategyNumber with *negated. Types are those of the operands.
+ */
+static int
+strategy_of(Oid operator, Domain domain, Oid left, Oid right, Oid collation, bool *negated)
+{
+	Oid family;
+	Oid negator;
+	int strategy;
+
+	*negated = false;
+	if (domain == DOMAIN_NONE)
+		return 0;
+	family = lookup_type_cache(left, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+	/* What was added to the families later has a meaning of its own. */
+	if (operator>= FirstUnpinnedObjectId)
+		return 0;
+	/* Comparisons across types of dates and times depend on the time zone; of text there are none. */
+	if (domain != DOMAIN_INTEGER && domain != DOMAIN_REAL && left != right)
+		return 0;
+	strategy = get_op_opfamily_strategy(operator, family);
+	if (strategy == 0)
+	{
+		negator = get_negator(operator);
+		if (!OidIsValid(negator) || get_op_opfamily_strategy(negator, family) != BTEqualStrategyNumber)
+			return 0;
+		*negated = true;
+		strategy = BTEqualStrategyNumber;
+	}
+	if (domain == DOMAIN_BYTES && left != BYTEAOID)
+	{
+		if (!OidIsValid(collation) || !(strategy == BTEqualStrategyNumber ? get_collation_isdeterministic(collation)
+																		  : lc_collate_is_c(collation)))
+			return 0;
+	}
+	return strategy;
+}
+
+/* The head of a LIKE pattern that is a head, or nothing else, in *exact; false for any other pattern. */
+static bool
+head_of(const char *pattern, int length, StringInfo head, bool *exact)
+{
+	for (int i = 0; i < length; i++)
+	{
+		if (pattern[i] == '_')
+			return false;
+		if (pattern[i] == '%')
+		{
+			*exact = false;
+			return i == length - 1;
+		}
+		if (pattern[i] == '\\' && ++i >= length)
+			return false;
+		appendStringInfoChar(head, pattern[i]);
+	}
+	*exact = true;
+	return true;
+}
+
+static bool
+is_like_head(OpExpr *expression, Domain domain, bool *negated)
+{
+	Const *pattern = lsecond(expression->args);
+	StringInfoData head;
+	bool exact;
+
+	if ((expression->opno != OID_TEXT_LIKE_OP && get_negator(expression->opno) != OID_TEXT_LIKE_OP) ||
+		domain != DOMAIN_BYTES || !IsA(pattern, Const) || pattern->consttype != TEXTOID || pattern->constisnull ||
+		!OidIsValid(expression->inputcollid) || !get_collation_isdeterministic(expression->inputcollid))
+		return false;
+	*negated = expression->opno != OID_TEXT_LIKE_OP;
+	initStringInfo(&head);
+	return head_of(VARDATA_ANY(DatumGetTextPP(pattern->constvalue)),
+				   (int)VARSIZE_ANY_EXHDR(DatumGetTextPP(pattern->constvalue)), &head, &exact);
+}
+
+static bool
+read_operator(const LancePredicateTable *table, OpExpr *expression, Clause *out)
+{
+	Oid operator= expression->opno;
+	Node *value;
+
+	if (list_length(expression->args) != 2)
+		return false;
+	out->column = column_of(table, linitial(expression->args));
+	value = lsecond(expression->args);
+	if (out->column == NULL)
+	{
+		out->column = column_of(table, value);
+		value = linitial(expression->args);
+		operator= get_commutator(operator);
+	}
+	if (out->column == NULL || !OidIsValid(operator) || uses_table(value, unconstify(LancePredicateTable *, table)))
+		return false;
+	out->value = (Expr *)value;
+	out->domain = domain_of(out->column->vartype, table->types[out->column->varattno]);
+	if (operator== expression->opno && is_like_head(expression, out->domain, &out->negated))
+	{
+		out->kind = CLAUSE_HEAD;
+		return true;
+	}
+	out->kind = CLAUSE_COMPARE;
+	out->strategy =
+		strategy_of(operator, out->domain, out->column->vartype == VARCHAROID ? TEXTOID : out->column->vartype,
+					exprType(value), expression->inputcollid, &out->negated);
+	return out->strategy != 0;
+}
+
+static bool
+read_array(const LancePredicateTable *table, ScalarArrayOpExpr *expression, Clause *out)
+{
+	Node *value = lsecond(expression->args);
+
+	out->kind = CLAUSE_ANY;
+	out->column = column_of(table, linitial(expression->args));
+	if (out->column == NULL || uses_table(value, unconstify(LancePredicateTable *, table)))
+		return false;
+	out->value = (Expr *)value;
+	out->domain = domain_of(out->column->vartype, table->types[out->column->varattno]);
+	out->strategy = strategy_of(expression->opno, out->domain,
+								out->column->vartype == VARCHAROID ? TEXTOID : out->column->vartype,
+								get_element_type(exprType(value)), expression->inputcollid, &out->negated);
+	return out->strategy == BTEqualStrategyNumber && expression->useOr != out->negated;
+}
+
+static bool
+read_boolean_test(const LancePredicateTable *table, BooleanTest *test, Clause *out)
+{
+	out->column = column_of(table, test->arg);
+	if (out->column == NULL || !lnc_predicate_accepts(LNC_PREDICATE_TRUE, table->types[out->column->varattno]))
+		return false;
+	switch (test->booltesttype)
+	{
+		case IS_UNKNOWN:
+		case IS_NOT_UNKNOWN:
+			out->kind = CLAUSE_IS_NULL;
+			out->negated = test->booltesttype == IS_NOT_UNKNOWN;
+			return true;
+		default:
+			out->kind = CLAUSE_IS_TRUE;
+			out->truth = test->booltesttype == IS_TRUE || test->booltesttype == IS_NOT_TRUE;
+			out->negated = test->booltesttype == IS_NOT_TRUE || test->booltesttype == IS_NOT_FALSE;
+			return true;
+	}
+}
+
+/* What the clause says; false where it is not offered. The clauses of a junction are not looked at. */
+static bool
+read_clause(const LancePredicateTable *table, Expr *expression, Clause *out)
+{
+	memset(out, 0, sizeof(*out));
+	switch (nodeTag(expression))
+	{
+		case T_BoolExpr:
+			out->kind = CLAUSE_JUNCTION;
+			out->junction = (BoolExpr *)expression;
+			return true;
+		case T_Var:
+			out->kind = CLAUSE_TRUE;
+			out->column = column_of(table, expression);
+			return out->column != NULL && out->column->vartype == BOOLOID &&
+				   lnc_predicate_accepts(LNC_PREDICATE_TRUE, table->types[out->column->varattno]);
+		case T_NullTest:
+			out->kind = CLAUSE_IS_NULL;
+			out->column = column_of(table, ((NullTest *)expression)->arg);
+			out->negated = ((NullTest *)expression)->nulltesttype == IS_NOT_NULL;
+			return out->column != NULL && !((NullTest *)expression)->argisrow;
+		case T_BooleanTest:
+			return read_boolean_test(table, (BooleanTest *)expression, out);
+		case T_OpExpr:
+			return read_operator(table, (OpExpr *)expression, out);
+		case T_ScalarArrayOpExpr:
+			return read_array(table, (ScalarArrayOpExpr *)expression, out);
+		default:
+			return false;
+	}
+}
+
+bool
+lance_predicate_offers(const LancePredicateTable *table, Expr *clause)
+{
+	Clause read;
+	ListCell *lc;
+
+	check_stack_depth();
+	if (!read_clause(table, clause, &read))
+		return false;
+	if (read.kind != CLAUSE_JUNCTION)
+		return true;
+	foreach (lc, read.junction->args)
+	{
+		if (!lance_predicate_offers(table, lfirst(lc)))
+			return false;
+	}
+	return true;
+}
+
+/* ---- preparing */
+
+static void
+prepare(const LancePredicateTable *table, Expr *expression, const int32 *columns, PlanState *parent, bool *varies,
+		Condition *out)
+{
+	ListCell *lc;
+
+	check_stack_depth();
+	if (!read_clause(table, expression, &out->clause))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR), errmsg("condition of a scan can't be evaluated on batches")));
+	if (out->clause.kind == CLAUSE_JUNCTION)
+	{
+		out->children = palloc0(list_length(out->clause.junction->args) * sizeof(Condition));
+		foreach (lc, out->clause.junction->args)
+			prepare(table, lfirst(lc), columns, parent, varies, &out->children[out->nchildren++]);
+		return;
+	}
+	out->column = columns[out->clause.column->varattno];
+	out->type = lnc_column_type(table->types[out->clause.column->varattno]);
+	if (out->clause.value != NULL)
+	{
+		out->value = ExecInitExpr(out->clause.value, parent);
+		*varies = *varies || !IsA(out->clause.value, Const);
+	}
+}
+
+LancePredicate *
+lance_predicate_prepare(const LancePredicateTable *table, List *clauses, const int32 *columns, PlanState *parent)
+{
+	LancePredicate *predicate = palloc0(sizeof(*predicate));
+
+	prepare(table, (Expr *)makeBoolExpr(AND_EXPR, clauses, -1), columns, parent, &predicate->varies,
+			&predicate->all);
+	return predicate;
+}
+
+bool
+lance_predicate_varies(const LancePredicate *predicate)
+{
+	return predicate->varies;
+}
+
+/* ---- values */
+
+static LncPredicate
+constant(bool unknown, bool truth)
+{
+	LncPredicate result = {.kind = LNC_PREDICATE_CONSTANT, .unknown = unknown, .truth = truth};
+
+	return result;
+}
+
+static LncPredicate
+negated(LncPredicate predicate)
+{
+	LncPredicate result = {.kind = LNC_PREDICATE_NOT, .nchildren = 1, .children = palloc(sizeof(LncPredicate))};
+
+	result.children[0] = predicate;
+	return result;
+}
+
+/* kind: AND or OR */
+static LncPredicate
+junction(LncPredicateKind kind, int nchildren, LncPredicate *children)
+{
+	LncPredicate result = {.kind = kind, .nchildren = nchildren, .children = children};
+
+	return result;
+}
+
+/* Values from first to last, as PostgreSQL has them. */
+typedef struct Range
+{
+	int64 first;
+	int64 last;
+} Range;
+
+static int64
+add_saturated(int64 a, int64 b)
+{
+	int64 sum;
+
+	if (pg_add_s64_overflow(a, b, &sum))
+		return b > 0 ? PG_INT64_MAX : PG_INT64_MIN;
+	return sum;
+}
+
+static int64
+multiply_saturated(int64 a, int64 positive)
+{
+	int64 product;
+
+	if (pg_mul_s64_overflow(a, positive, &product))
+		return a > 0 ? PG_INT64_MAX : PG_INT64_MIN;
+	return product;
+}
+
+static int64
+divide_down(int64 a, int64 positive)
+{
+	return a / positive - (a % positive < 0);
+}
+
+static int64
+divide_up(int64 a, int64 positive)
+{
+	return a / positive + (a % positive > 0);
+}
+
+/* The stored values x for which floor(x / parts) is in the range; its ends stay open. */
+static Range
+finer(Range range, int64 parts)
+{
+	Range result = {
+		.first = multiply_saturated(range.first, parts),
+		.last = add_saturated(multiply_saturated(range.last, parts), parts - 1),
+	};
+
+	return result;
+}
+
+/* The stored values x for which x * parts is in the range; its ends stay open. */
+static Range
+coarser(Range range, int64 parts)
+{
+	Range result = {
+		.first = range.first == PG_INT64_MIN ? PG_INT64_MIN : divide_up(range.first, parts),
+		.last = range.last == PG_INT64_MAX ? PG_INT64_MAX : divide_down(range.last, parts),
+	};
+
+	return result;
+}
+
+static Range
+moved(Range range, int64 by)
+{
+	Range result = {
+		.first = range.first == PG_INT64_MIN ? PG_INT64_MIN : add_saturated(range.first, by),
+		.last = range.last == PG_INT64_MAX ? PG_INT64_MAX : add_saturated(range.last, by),
+	};
+
+	return result;
+}
+
+/* A range of microseconds in the unit that is stored; epoch: seconds from the stored epoch to that of the range. */
+static Range
+in_unit(Range range, LncTimeUnit unit, int64 epoch)
+{
+	switch (unit)
+	{
+		case LNC_UNIT_SECOND:
+			return moved(coarser(range, USECS_PER_SEC), epoch);
+		case LNC_UNIT_MILLI:
+			return moved(coarser(range, 1000), epoch * 1000);
+		case LNC_UNIT_MICRO:
+			return moved(range, epoch * USECS_PER_SEC);
+		case LNC_UNIT_NANO:
+			return finer(moved(range, epoch * USECS_PER_SEC), 1000);
+	}
+	return range;
+}
+
+/* The column's own values for a range of PostgreSQL's. */
+static Range
+stored_range(const Condition *condition, Range range)
+{
+	const LncType *type = condition->type;
+
+	switch (condition->clause.domain)
+	{
+		case DOMAIN_DATE:
+			range = moved(range, UNIX_TO_PG_DAYS);
+			return type->kind == LNC_TYPE_DATE64 ? finer(range, MSECS_PER_DAY) : range;
+		case DOMAIN_TIME:
+			return in_unit(range, type->unit, 0);
+		case DOMAIN_TIMESTAMP:
+			return in_unit(range, type->unit, (int64)UNIX_TO_PG_DAYS * SECS_PER_DAY);
+		default:
+			return range;
+	}
+}
+
+static int64
+integer_of(Datum value, Oid type)
+{
+	switch (type)
+	{
+		case INT2OID:
+			return DatumGetInt16(value);
+		case INT4OID:
+			return DatumGetInt32(value);
+		case DATEOID:
+			return DatumGetDateADT(value);
+		default:
+			return DatumGetInt64(value);
+	}
+}
+
+static LncPredicate
+compare_integer(const Condition *condition, int strategy, int64 value)
+{
+	LncPredicate result = {.kind = LNC_PREDICATE_INTEGER, .column = condition->column};
+	Range range = {.first = PG_INT64_MIN, .last = PG_INT64_MAX};
+	bool none = false;
+
+	switch (strategy)
+	{
+		case BTLessStrategyNumber:
+			none = value == PG_INT64_MIN;
+			range.last = none ? value : value - 1;
+			break;
+		case BTLessEqualStrategyNumber:
+			range.last = value;
+			break;
+		case BTEqualStrategyNumber:
+			range.first = value;
+			range.last = value;
+			break;
+		case BTGreaterEqualStrategyNumber:
+			range.first = value;
+			break;
+		default:
+			none = value == PG_INT64_MAX;
+			range.first = none ? value : value + 1;
+			break;
+	}
+	range = stored_range(condition, range);
+	result.first = none ? 1 : range.first;
+	result.last = none ? 0 : range.last;
+	return result;
+}
+
+static double
+real_of(Datum value, Oid type)
+{
+	return type == FLOAT4OID ? (double)DatumGetFloat4(value) : DatumGetFloat8(value);
+}
+
+static LncPredicate
+compare_real(const Condition *condition, int strategy, double value)
+{
+	LncPredicate result = {.kind = LNC_PREDICATE_REAL, .column = condition->column};
+	bool nan = isnan(value);
+
+	/* None of the numbers, until said otherwise. */
+	result.least = HUGE_VAL;
+	result.greatest = -HUGE_VAL;
+	switch (strategy)
+	{
+		case BTLessStrategyNumber:
+			if (nan || value > -HUGE_VAL)
+			{
+				result.least = -HUGE_VAL;
+				result.greatest = nan ? HUGE_VAL : nextafter(value, -HUGE_VAL);
+			}
+			break;
+		case BTLessEqualStrategyNumber:
+			result.least = -HUGE_VAL;
+			result.greatest = nan ? HUGE_VAL : value;
+			result.nan = nan;
+			break;
+		case BTEqualStrategyNumber:
+			if (!nan)
+				result.least = result.greatest = value;
+			result.nan = nan;
+			break;
+		case BTGreaterEqualStrategyNumber:
+			if (!nan)
+			{
+				result.least = value;
+				result.greatest = HUGE_VAL;
+			}
+			result.nan = true;
+			break;
+		default:
+			if (!nan && value < HUGE_VAL)
+			{
+				result.least = nextafter(value, HUGE_VAL);
+				result.greatest = HUGE_VAL;
+			}
+			result.nan = !nan;
+			break;
+	}
+	return result;
+}
+
+static LncSlice
+slice_of(Datum value)
+{
+	struct varlena *bytes = PG_DETOAST_DATUM_PACKED(value);
+	LncSlice result = {.data = (const uint8_t *)VARDATA_ANY(bytes), .size = VARSIZE_ANY_EXHDR(bytes)};
+
+	return result;
+}
+
+static LncPredicate
+compare_bytes(const Condition *condition, int strategy, Datum value)
+{
+	static const LncComparison comparisons[] = {
+		[BTLessStrategyNumber] = LNC_LESS,       [BTLessEqualStrategyNumber] = LNC_LESS_EQUAL,
+		[BTEqualStrategyNumber] = LNC_EQUAL,     [BTGreaterEqualStrategyNumber] = LNC_GREATER_EQUAL,
+		[BTGreaterStrategyNumber] = LNC_GREATER,
+	};
+	LncPredicate result = {.kind = LNC_PREDICATE_BYTES, .column = condition->column};
+	LncSlice *bytes = palloc(sizeof(*bytes));
+
+	*bytes = slice_of(value);
+	result.comparison = comparisons[strategy];
+	result.bytes = bytes;
+	return result;
+}
+
+/* The comparison with a value that is not NULL, of a type of the column's domain. */
+static LncPredicate
+compare(const Condition *condition, int strategy, Datum value, Oid type)
+{
+	switch (condition->clause.domain)
+	{
+		case DOMAIN_REAL:
+			return compare_real(condition, strategy, real_of(value, type));
+		case DOMAIN_BYTES:
+			return compare_bytes(condition, strategy, value);
+		default:
+			return compare_integer(condition, strategy, integer_of(value, type));
+	}
+}
+
+static LncPredicate
+bind_head(const Condition *condition, Datum pattern)
+{
+	LncPredicate result = {.column = condition->column};
+	LncSlice *bytes = palloc(sizeof(*bytes));
+	LncSlice text = slice_of(pattern);
+	StringInfoData head;
+	bool exact = false;
+
+	initStringInfo(&head);
+	(void)head_of((const char *)text.data, (int)text.size, &head, &exact);
+	bytes->data = (const uint8_t *)head.data;
+	bytes->size = head.len;
+	result.kind = exact ? LNC_PREDICATE_BYTES : LNC_PREDICATE_BYTES_HEAD;
+	result.comparison = LNC_EQUAL;
+	result.bytes = bytes;
+	return result;
+}
+
+/* ---- lists of values */
+
+static int
+order_integers(const void *a, const void *b)
+{
+	int64 x = *(const int64 *)a;
+	int64 y = *(const int64 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static int
+order_bytes(const void *a, const void *b)
+{
+	return lnc_bytes_compare(*(const LncSlice *)a, *(const LncSlice *)b);
+}
+
+/* One of n values, at least one, none of them NULL. */
+static LncPredicate
+one_of(const Condition *condition, int n, const Datum *values, Oid type)
+{
+	LncPredicate result = {.column = condition->column, .nvalues = n};
+	LncPredicate *each;
+	LncSlice *bytes;
+	int64 *integers;
+
+	switch (condition->clause.domain)
+	{
+		case DOMAIN_INTEGER:
+			integers = palloc(n * sizeof(*integers));
+			for (int i = 0; i < n; i++)
+				integers[i] = integer_of(values[i], type);
+			qsort(integers, n, sizeof(*integers), order_integers);
+			result.kind = LNC_PREDICATE_INTEGERS;
+			result.integers = integers;
+			return result;
+		case DOMAIN_BYTES:
+			bytes = palloc(n * sizeof(*bytes));
+			for (int i = 0; i < n; i++)
+				bytes[i] = slice_of(values[i]);
+			qsort(bytes, n, sizeof(*bytes), order_bytes);
+			result.kind = LNC_PREDICATE_BYTES_IN;
+			result.bytes = bytes;
+			return result;
+		default:
+			each = palloc(n * sizeof(*each));
+			for (int i = 0; i < n; i++)
+				each[i] = compare(condition, BTEqualStrategyNumber, values[i], type);
+			return junction(LNC_PREDICATE_OR, n, each);
+	}
+}
+
+/* Equals one of the array's elements; where one of them is NULL, no row is known to equal none. */
+static LncPredicate
+bind_any(const Condition *condition, ArrayType *array)
+{
+	Oid type = ARR_ELEMTYPE(array);
+	LncPredicate *both = palloc(2 * sizeof(*both));
+	int16 length;
+	bool by_value;
+	char align;
+	Datum *values;
+	bool *nulls;
+	int n;
+	int present = 0;
+
+	get_typlenbyvalalign(type, &length, &by_value, &align);
+	deconstruct_array(array, type, length, by_value, align, &values, &nulls, &n);
+	for (int i = 0; i < n; i++)
+	{
+		if (!nulls[i])
+			values[present++] = values[i];
+	}
+	if (n == 0)
+		return constant(false, false);
+	if (present == 0)
+		return constant(true, false);
+	both[0] = one_of(condition, present, values, type);
+	both[1] = constant(true, false);
+	return present == n ? both[0] : junction(LNC_PREDICATE_OR, 2, both);
+}
+
+/* ---- binding */
+
+static LncPredicate bind(const Condition *condition, ExprContext *econtext);
+
+static LncPredicate
+bind_junction(const Condition *condition, ExprContext *econtext)
+{
+	LncPredicate *children = palloc0(Max(condition->nchildren, 1) * sizeof(*children));
+
+	for (int i = 0; i < condition->nchildren; i++)
+		children[i] = bind(&condition->children[i], econtext);
+	switch (condition->clause.junction->boolop)
+	{
+		case AND_EXPR:
+			return condition->nchildren == 1 ? children[0]
+											 : junction(LNC_PREDICATE_AND, condition->nchildren, children);
+		case OR_EXPR:
+			return junction(LNC_PREDICATE_OR, condition->nchildren, children);
+		default:
+			return negated(children[0]);
+	}
+}
+
+/* What is said of the value, before it is negated. */
+static LncPredicate
+bind_value(const Condition *condition, ExprContext *econtext)
+{
+	bool isnull;
+	Datum value = ExecEvalExprSwitchContext(condition->value, econtext, &isnull);
+	Oid type = exprType((Node *)condition->clause.value);
+
+	if (isnull)
+		return constant(true, false);
+	if (condition->clause.kind == CLAUSE_ANY)
+		return bind_any(condition, DatumGetArrayTypePCopy(value));
+	if (condition->clause.domain == DOMAIN_BYTES)
+		value = PointerGetDatum(PG_DETOAST_DATUM_COPY(value));
+	if (condition->clause.kind == CLAUSE_HEAD)
+		return bind_head(condition, value);
+	return compare(condition, condition->clause.strategy, value, type);
+}
+
+static LncPredicate
+bind(const Condition *condition, ExprContext *econtext)
+{
+	const Clause *clause = &condition->clause;
+	LncPredicate result = {.column = condition->column};
+	LncPredicate *both;
+
+	check_stack_depth();
+	switch (clause->kind)
+	{
+		case CLAUSE_JUNCTION:
+			return bind_junction(condition, econtext);
+		case CLAUSE_TRUE:
+			result.kind = LNC_PREDICATE_TRUE;
+			return result;
+		case CLAUSE_IS_NULL:
+			result.kind = LNC_PREDICATE_IS_NULL;
+			break;
+		case CLAUSE_IS_TRUE:
+			/* Known, and true or false. */
+			both = palloc0(2 * sizeof(*both));
+			result.kind = LNC_PREDICATE_IS_NULL;
+			both[0] = negated(result);
+			result.kind = LNC_PREDICATE_TRUE;
+			both[1] = clause->truth ? result : negated(result);
+			result = junction(LNC_PREDICATE_AND, 2, both);
+			break;
+		default:
+			result = bind_value(condition, econtext);
+			break;
+	}
+	return clause->negated ? negated(result) : result;
+}
+
+const LncPredicate *
+lance_predicate_bind(const LancePredicate *predicate, ExprContext *econtext)
+{
+	LncPredicate *result = palloc(sizeof(*result));
+
+	*result = bind(&predicate->all, econtext);
+	return result;
+}

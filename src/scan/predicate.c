@@ -1,0 +1,551 @@
+/*
+ * predicate.c
+ *	  Evaluating conditions on batches.
+ *
+ * Each node gives two bitmaps: where it is true, and where it is false; NULLs are in neither. So NOT swaps the two, and
+ * AND and OR are a few operations on 64 rows at a time. Leaves compare 64 values to one word without a branch.
+ */
+#include "scan/predicate.h"
+
+#include <math.h>
+#include <string.h>
+
+#define WORD_ROWS 64
+
+/* A list of up to so many integers is compared value by value, a longer one is searched. */
+#define FEW_VALUES 6
+
+/* Trees nest at most so deep; the server's own limit on expressions is met long before. */
+#define MAX_DEPTH 1000
+
+typedef struct Truth
+{
+	uint64_t *is_true;
+	uint64_t *is_false;
+} Truth;
+
+typedef struct Evaluation
+{
+	LncContext *ctx;
+	LncArena *arena;
+	const LncColumn *columns;
+	int64_t length;
+	size_t nwords;
+} Evaluation;
+
+int
+lnc_bytes_compare(LncSlice a, LncSlice b)
+{
+	size_t common = a.size < b.size ? a.size : b.size;
+	int order = common > 0 ? memcmp(a.data, b.data, common) : 0;
+
+	if (order != 0)
+		return order;
+	return a.size < b.size ? -1 : a.size > b.size;
+}
+
+/* ---- checking */
+
+static bool
+is_integer(const LncType *type)
+{
+	switch (type->kind)
+	{
+		case LNC_TYPE_INT8:
+		case LNC_TYPE_INT16:
+		case LNC_TYPE_INT32:
+		case LNC_TYPE_INT64:
+		case LNC_TYPE_UINT8:
+		case LNC_TYPE_UINT16:
+		case LNC_TYPE_UINT32:
+		case LNC_TYPE_DATE32:
+		case LNC_TYPE_DATE64:
+		case LNC_TYPE_TIME32:
+		case LNC_TYPE_TIME64:
+		case LNC_TYPE_TIMESTAMP:
+		case LNC_TYPE_DURATION:
+			return true;
+		default:
+			return false;
+	}
+}
+
+static bool
+is_bytes(const LncType *type)
+{
+	return type->kind == LNC_TYPE_UTF8 || type->kind == LNC_TYPE_LARGE_UTF8 || type->kind == LNC_TYPE_BINARY ||
+		   type->kind == LNC_TYPE_LARGE_BINARY;
+}
+
+bool
+lnc_predicate_accepts(LncPredicateKind kind, const LncType *type)
+{
+	const LncType *values = lnc_column_type(type);
+
+	switch (kind)
+	{
+		case LNC_PREDICATE_IS_NULL:
+			return true;
+		case LNC_PREDICATE_TRUE:
+			return values->kind == LNC_TYPE_BOOL;
+		case LNC_PREDICATE_INTEGER:
+		case LNC_PREDICATE_INTEGERS:
+			return is_integer(values);
+		case LNC_PREDICATE_REAL:
+			return values->kind == LNC_TYPE_FLOAT32 || values->kind == LNC_TYPE_FLOAT64;
+		case LNC_PREDICATE_BYTES:
+		case LNC_PREDICATE_BYTES_IN:
+		case LNC_PREDICATE_BYTES_HEAD:
+			return is_bytes(values);
+		default:
+			return false;
+	}
+}
+
+static LncCode
+check_node(LncContext *ctx, const LncPredicate *node, int32_t ncolumns, const LncType *const *types, int depth)
+{
+	if (depth > MAX_DEPTH)
+		return lnc_fail(ctx, LNC_LIMIT, "condition is nested too deep");
+	switch (node->kind)
+	{
+		case LNC_PREDICATE_CONSTANT:
+			return LNC_OK;
+		case LNC_PREDICATE_AND:
+		case LNC_PREDICATE_OR:
+		case LNC_PREDICATE_NOT:
+			if (node->nchildren < 1 || (node->kind == LNC_PREDICATE_NOT && node->nchildren != 1))
+				return lnc_fail(ctx, LNC_INVALID, "condition has a node with %d children", node->nchildren);
+			for (int32_t i = 0; i < node->nchildren; i++)
+				LNC_TRY(check_node(ctx, &node->children[i], ncolumns, types, depth + 1));
+			return LNC_OK;
+		default:
+			if (node->column < 0 || node->column >= ncolumns)
+				return lnc_fail(ctx, LNC_INVALID, "condition names column %d of %d", node->column, ncolumns);
+			if (!lnc_predicate_accepts(node->kind, types[node->column]))
+				return lnc_fail(ctx, LNC_INVALID, "condition can't look at a column of type %s",
+								types[node->column]->logical != NULL ? types[node->column]->logical : "unknown");
+			return LNC_OK;
+	}
+}
+
+LncCode
+lnc_predicate_check(LncContext *ctx, const LncPredicate *predicate, int32_t ncolumns, const LncType *const *types)
+{
+	return check_node(ctx, predicate, ncolumns, types, 0);
+}
+
+void
+lnc_predicate_columns(const LncPredicate *predicate, bool *used)
+{
+	for (int32_t i = 0; i < predicate->nchildren; i++)
+		lnc_predicate_columns(&predicate->children[i], used);
+	if (predicate->kind != LNC_PREDICATE_CONSTANT && predicate->kind != LNC_PREDICATE_AND &&
+		predicate->kind != LNC_PREDICATE_OR && predicate->kind != LNC_PREDICATE_NOT)
+		used[predicate->column] = true;
+}
+
+/* ---- words of 64 rows */
+
+/* 64 bytes that are 0 or 1 as bits. */
+static inline uint64_t
+pack_word(const uint8_t *flags)
+{
+	uint64_t word = 0;
+
+	for (int i = 0; i < 8; i++)
+		word |= ((lnc_le64(flags + (ptrdiff_t)i * 8) * UINT64_C(0x0102040810204080)) >> 56) << (i * 8);
+	return word;
+}
+
+/* Rows of a bitmap from bit 64 * word on; bits behind its end are not read, and 0. */
+static inline uint64_t
+bitmap_word(const uint8_t *bits, size_t word, int64_t length)
+{
+	int64_t left = length - (int64_t)word * WORD_ROWS;
+	uint64_t result = 0;
+
+	if (left >= WORD_ROWS)
+		return lnc_le64(bits + word * 8);
+	memcpy(&result, bits + word * 8, (size_t)lnc_bitmap_size((uint64_t)left));
+	return result & ((UINT64_C(1) << left) - 1);
+}
+
+/* The rows of a word that are there. */
+static inline uint64_t
+present_word(size_t word, int64_t length)
+{
+	int64_t left = length - (int64_t)word * WORD_ROWS;
+
+	return left >= WORD_ROWS ? UINT64_MAX : (UINT64_C(1) << left) - 1;
+}
+
+/* Values of 64 rows at a time, the last ones copied to where 64 can be read. */
+#define WORDS_OF(name, ctype, params, test)                                                                   \
+	static inline uint64_t name##_word(const ctype *values, const LncPredicate *node)                         \
+	{                                                                                                         \
+		uint8_t flags[WORD_ROWS];                                                                             \
+		params;                                                                                               \
+                                                                                                              \
+		for (int i = 0; i < WORD_ROWS; i++)                                                                   \
+		{                                                                                                     \
+			ctype x = values[i];                                                                              \
+                                                                                                              \
+			flags[i] = (uint8_t)(test);                                                                       \
+		}                                                                                                     \
+		return pack_word(flags);                                                                              \
+	}                                                                                                         \
+                                                                                                              \
+	static void name(const Evaluation *run, const LncPredicate *node, const LncColumn *column, uint64_t *out) \
+	{                                                                                                         \
+		const ctype *values = column->values;                                                                 \
+		size_t whole = (size_t)(run->length / WORD_ROWS);                                                     \
+                                                                                                              \
+		for (size_t i = 0; i < whole; i++)                                                                    \
+			out[i] = name##_word(values + i * WORD_ROWS, node);                                               \
+		if (whole < run->nwords)                                                                              \
+		{                                                                                                     \
+			ctype rest[WORD_ROWS] = {0};                                                                      \
+                                                                                                              \
+			memcpy(rest, values + whole * WORD_ROWS, (size_t)(run->length % WORD_ROWS) * sizeof(ctype));      \
+			out[whole] = name##_word(rest, node);                                                             \
+		}                                                                                                     \
+	}
+
+#define INTEGER_PARAMS                      \
+	uint64_t first = (uint64_t)node->first; \
+	uint64_t span = (uint64_t)node->last - (uint64_t)node->first
+
+#define INTEGER_WORDS(name, ctype) WORDS_OF(name, ctype, INTEGER_PARAMS, ((uint64_t)(int64_t)x - first) <= span)
+
+INTEGER_WORDS(range_int8, int8_t)
+INTEGER_WORDS(range_int16, int16_t)
+INTEGER_WORDS(range_int32, int32_t)
+INTEGER_WORDS(range_int64, int64_t)
+INTEGER_WORDS(range_uint8, uint8_t)
+INTEGER_WORDS(range_uint16, uint16_t)
+INTEGER_WORDS(range_uint32, uint32_t)
+
+#define REAL_PARAMS                   \
+	double least = node->least;       \
+	double greatest = node->greatest; \
+	bool nan = node->nan
+
+#define REAL_WORDS(name, ctype) \
+	WORDS_OF(name, ctype, REAL_PARAMS, ((x >= least) & (x <= greatest)) | ((x != x) & nan))
+
+REAL_WORDS(range_float32, float)
+REAL_WORDS(range_float64, double)
+
+static void
+integer_range(const Evaluation *run, const LncPredicate *node, const LncColumn *column, uint64_t *out)
+{
+	if (node->first > node->last)
+	{
+		memset(out, 0, run->nwords * sizeof(*out));
+		return;
+	}
+	switch (column->type->kind)
+	{
+		case LNC_TYPE_INT8:
+			range_int8(run, node, column, out);
+			break;
+		case LNC_TYPE_INT16:
+			range_int16(run, node, column, out);
+			break;
+		case LNC_TYPE_INT32:
+		case LNC_TYPE_DATE32:
+		case LNC_TYPE_TIME32:
+			range_int32(run, node, column, out);
+			break;
+		case LNC_TYPE_UINT8:
+			range_uint8(run, node, column, out);
+			break;
+		case LNC_TYPE_UINT16:
+			range_uint16(run, node, column, out);
+			break;
+		case LNC_TYPE_UINT32:
+			range_uint32(run, node, column, out);
+			break;
+		default:
+			range_int64(run, node, column, out);
+			break;
+	}
+}
+
+static int64_t
+integer_at(const LncColumn *column, int64_t row)
+{
+	switch (column->type->kind)
+	{
+		case LNC_TYPE_INT8:
+			return ((const int8_t *)column->values)[row];
+		case LNC_TYPE_INT16:
+			return ((const int16_t *)column->values)[row];
+		case LNC_TYPE_INT32:
+		case LNC_TYPE_DATE32:
+		case LNC_TYPE_TIME32:
+			return ((const int32_t *)column->values)[row];
+		case LNC_TYPE_UINT8:
+			return ((const uint8_t *)column->values)[row];
+		case LNC_TYPE_UINT16:
+			return ((const uint16_t *)column->values)[row];
+		case LNC_TYPE_UINT32:
+			return ((const uint32_t *)column->values)[row];
+		default:
+			return ((const int64_t *)column->values)[row];
+	}
+}
+
+/* Whether the value is one of n ascending ones. */
+static bool
+is_among(const int64_t *values, int64_t n, int64_t value)
+{
+	int64_t from = 0;
+
+	while (n > 1)
+	{
+		int64_t half = n / 2;
+
+		from += values[from + half] <= value ? half : 0;
+		n -= half;
+	}
+	return n == 1 && values[from] == value;
+}
+
+static void
+integer_list(const Evaluation *run, const LncPredicate *node, const LncColumn *column, uint64_t *out,
+			 uint64_t *scratch)
+{
+	memset(out, 0, run->nwords * sizeof(*out));
+	if (node->nvalues <= FEW_VALUES)
+	{
+		for (int64_t i = 0; i < node->nvalues; i++)
+		{
+			LncPredicate one = {.first = node->integers[i], .last = node->integers[i]};
+
+			integer_range(run, &one, column, scratch);
+			for (size_t word = 0; word < run->nwords; word++)
+				out[word] |= scratch[word];
+		}
+		return;
+	}
+	for (int64_t row = 0; row < run->length; row++)
+	{
+		if (is_among(node->integers, node->nvalues, integer_at(column, row)))
+			out[row / WORD_ROWS] |= UINT64_C(1) << (row % WORD_ROWS);
+	}
+}
+
+/* ---- text and bytes */
+
+static inline LncSlice
+bytes_at(const LncColumn *column, int64_t row)
+{
+	LncSlice slice = {.data = column->data + column->offsets[row],
+					  .size = (size_t)(column->offsets[row + 1] - column->offsets[row])};
+
+	return slice;
+}
+
+static inline bool
+same_bytes(LncSlice a, LncSlice b)
+{
+	return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+}
+
+static bool
+bytes_among(const LncPredicate *node, LncSlice value)
+{
+	int64_t from = 0;
+	int64_t n = node->nvalues;
+
+	while (n > 1)
+	{
+		int64_t half = n / 2;
+
+		from += lnc_bytes_compare(node->bytes[from + half], value) <= 0 ? half : 0;
+		n -= half;
+	}
+	return n == 1 && same_bytes(node->bytes[from], value);
+}
+
+static bool
+bytes_pass(const LncPredicate *node, LncSlice value)
+{
+	int order;
+
+	if (node->kind == LNC_PREDICATE_BYTES_IN)
+		return bytes_among(node, value);
+	if (node->kind == LNC_PREDICATE_BYTES_HEAD)
+		return value.size >= node->bytes[0].size &&
+			   (node->bytes[0].size == 0 || memcmp(value.data, node->bytes[0].data, node->bytes[0].size) == 0);
+	if (node->comparison == LNC_EQUAL)
+		return same_bytes(value, node->bytes[0]);
+	order = lnc_bytes_compare(value, node->bytes[0]);
+	switch (node->comparison)
+	{
+		case LNC_LESS:
+			return order < 0;
+		case LNC_LESS_EQUAL:
+			return order <= 0;
+		case LNC_GREATER_EQUAL:
+			return order >= 0;
+		default:
+			return order > 0;
+	}
+}
+
+static void
+bytes_leaf(const Evaluation *run, const LncPredicate *node, const LncColumn *column, uint64_t *out)
+{
+	memset(out, 0, run->nwords * sizeof(*out));
+	for (int64_t row = 0; row < run->length; row++)
+	{
+		if (bytes_pass(node, bytes_at(column, row)))
+			out[row / WORD_ROWS] |= UINT64_C(1) << (row % WORD_ROWS);
+	}
+}
+
+/* ---- nodes */
+
+static LncCode evaluate(const Evaluation *run, const LncPredicate *node, Truth *out);
+
+static LncCode
+new_truth(const Evaluation *run, Truth *out)
+{
+	LNC_TRY(LNC_NEW(run->ctx, run->arena, &out->is_true, run->nwords));
+	return LNC_NEW(run->ctx, run->arena, &out->is_false, run->nwords);
+}
+
+static void
+leaf_words(const Evaluation *run, const LncPredicate *node, const LncColumn *column, Truth *out)
+{
+	switch (node->kind)
+	{
+		case LNC_PREDICATE_TRUE:
+			for (size_t i = 0; i < run->nwords; i++)
+				out->is_true[i] = bitmap_word(column->values, i, run->length);
+			break;
+		case LNC_PREDICATE_INTEGER:
+			integer_range(run, node, column, out->is_true);
+			break;
+		case LNC_PREDICATE_INTEGERS:
+			integer_list(run, node, column, out->is_true, out->is_false);
+			break;
+		case LNC_PREDICATE_REAL:
+			if (column->type->kind == LNC_TYPE_FLOAT32)
+				range_float32(run, node, column, out->is_true);
+			else
+				range_float64(run, node, column, out->is_true);
+			break;
+		default:
+			bytes_leaf(run, node, column, out->is_true);
+			break;
+	}
+}
+
+static void
+leaf(const Evaluation *run, const LncPredicate *node, Truth *out)
+{
+	const LncColumn *column = &run->columns[node->column];
+	bool all_null = column->type->kind == LNC_TYPE_NULL;
+
+	if (node->kind != LNC_PREDICATE_IS_NULL && !all_null)
+		leaf_words(run, node, column, out);
+	for (size_t i = 0; i < run->nwords; i++)
+	{
+		uint64_t present = present_word(i, run->length);
+		uint64_t valid = all_null                   ? 0
+						 : column->validity != NULL ? bitmap_word(column->validity, i, run->length)
+													: present;
+
+		if (node->kind == LNC_PREDICATE_IS_NULL)
+		{
+			out->is_true[i] = present & ~valid;
+			out->is_false[i] = valid;
+			continue;
+		}
+		out->is_false[i] = valid & ~out->is_true[i];
+		out->is_true[i] &= valid;
+	}
+}
+
+static LncCode
+junction(const Evaluation *run, const LncPredicate *node, Truth *out)
+{
+	bool both = node->kind == LNC_PREDICATE_AND;
+
+	LNC_TRY(evaluate(run, &node->children[0], out));
+	for (int32_t child = 1; child < node->nchildren; child++)
+	{
+		Truth next;
+
+		LNC_TRY(evaluate(run, &node->children[child], &next));
+		for (size_t i = 0; i < run->nwords; i++)
+		{
+			out->is_true[i] = both ? out->is_true[i] & next.is_true[i] : out->is_true[i] | next.is_true[i];
+			out->is_false[i] = both ? out->is_false[i] | next.is_false[i] : out->is_false[i] & next.is_false[i];
+		}
+	}
+	return LNC_OK;
+}
+
+static LncCode
+evaluate(const Evaluation *run, const LncPredicate *node, Truth *out)
+{
+	LNC_TRY(lnc_check_interrupt(run->ctx));
+	if (node->kind == LNC_PREDICATE_AND || node->kind == LNC_PREDICATE_OR)
+		return junction(run, node, out);
+	if (node->kind == LNC_PREDICATE_NOT)
+	{
+		Truth inner;
+
+		LNC_TRY(evaluate(run, &node->children[0], &inner));
+		out->is_true = inner.is_false;
+		out->is_false = inner.is_true;
+		return LNC_OK;
+	}
+	LNC_TRY(new_truth(run, out));
+	if (node->kind != LNC_PREDICATE_CONSTANT)
+		leaf(run, node, out);
+	else
+	{
+		for (size_t i = 0; i < run->nwords; i++)
+		{
+			out->is_true[i] = !node->unknown && node->truth ? present_word(i, run->length) : 0;
+			out->is_false[i] = !node->unknown && !node->truth ? present_word(i, run->length) : 0;
+		}
+	}
+	return LNC_OK;
+}
+
+LncCode
+lnc_predicate_choose(LncContext *ctx, LncArena *arena, const LncPredicate *predicate, const LncColumn *columns,
+					 int64_t length, int64_t **chosen, int64_t *count)
+{
+	Evaluation run = {.ctx = ctx,
+					  .arena = arena,
+					  .columns = columns,
+					  .length = length,
+					  .nwords = (size_t)((length + WORD_ROWS - 1) / WORD_ROWS)};
+	Truth truth;
+	int64_t n = 0;
+
+	*chosen = NULL;
+	*count = 0;
+	if (length == 0)
+		return LNC_OK;
+	LNC_TRY(evaluate(&run, predicate, &truth));
+	for (size_t i = 0; i < run.nwords; i++)
+		*count += __builtin_popcountll(truth.is_true[i]);
+	if (*count == length || *count == 0)
+		return LNC_OK;
+	LNC_TRY(LNC_NEW(ctx, arena, chosen, (size_t)*count));
+	for (size_t i = 0; i < run.nwords; i++)
+	{
+		for (uint64_t word = truth.is_true[i]; word != 0; word &= word - 1)
+			(*chosen)[n++] = (int64_t)i * WORD_ROWS + __builtin_ctzll(word);
+	}
+	return LNC_OK;
+}

@@ -1,0 +1,278 @@
+#!/usr/bin/env python3
+"""Random queries over a foreign table and over a copy of it in PostgreSQL's own storage: the rows are to be the same.
+
+The data has every type that conditions are evaluated on, NULLs, ends of ranges, NaN, deleted rows and several fragments,
+in each file version. Datasets are made in the current folder, where the server reads them. Settings: LANCE_TEST_QUERIES (how
+many a file version), LANCE_TEST_SEED, and those of libpq. The seed is printed; with it a run is the same again.
+"""
+import datetime
+import math
+import os
+import random
+import sys
+
+import lance
+import pyarrow as pa
+
+import pg
+from lt import Run, env, eq
+
+SEED = int(env("SEED", "0")) or random.SystemRandom().randrange(1, 10**9)
+QUERIES = int(env("QUERIES", "150"))
+FOLDER = os.getcwd()
+WORDS = ["", "a", "A", "ab", "abc", "abd", "b", "ba", "é", "éa", "z", "zz", "a%b", "a_b", "a\\b", "a'b", "漢", "漢字", "\U0001f600"]
+EPOCH = datetime.datetime(1970, 1, 1)
+
+rnd = random.Random(SEED)
+
+
+def some(values, rare=()):
+    """A maker of values: mostly from few, at times a rare one or NULL."""
+    return lambda: None if rnd.random() < .08 else rnd.choice(rare) if rare and rnd.random() < .04 else rnd.choice(values)
+
+
+def integers(low, high):
+    near = [rnd.randint(max(low, -50), min(high, 50)) for _ in range(30)]
+    return some(near + [rnd.randint(low, high) for _ in range(10)], [low, high])
+
+
+REALS = [0.0, -0.0, 1.5, -1.5, 0.1, 2.0, 3.25, -7.0, 1e10, 1e-10] + [rnd.uniform(-10, 10) for _ in range(30)]
+RARE_REALS = [math.nan, math.inf, -math.inf, 5e-324, 1.7e308]
+DAYS = [datetime.date(2020, 1, 1) + datetime.timedelta(rnd.randint(-400, 400)) for _ in range(40)] + [datetime.date(1, 1, 1), datetime.date(1969, 12, 31)]
+TIMES = [EPOCH + datetime.timedelta(days=rnd.randint(-20000, 20000), microseconds=rnd.choice([0, 1, 999999, 500000, 123456])) for _ in range(40)]
+CLOCK = [datetime.time(rnd.randint(0, 23), rnd.randint(0, 59), rnd.randint(0, 59), rnd.choice([0, 1, 999999, 250000])) for _ in range(40)]
+
+
+def in_unit(values, unit):
+    """Times as integers of a unit; in nanoseconds with some that are no whole microsecond."""
+    parts = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[unit]
+
+    def number(v):
+        if isinstance(v, datetime.time):
+            v = EPOCH.replace(hour=v.hour, minute=v.minute, second=v.second, microsecond=v.microsecond)
+        n = round((v - EPOCH).total_seconds() * 10**6)
+        return n * (parts // 10**6) + rnd.choice([0, 0, 1, 999]) if parts > 10**6 else n // (10**6 // parts)
+    return some([number(v) for v in values])
+
+
+# name: (Arrow type, maker, what literals are made of, the type they are cast to)
+COLUMNS = {}
+
+
+def column(name, kind, make, sql):
+    COLUMNS[name] = (kind, make, sql)
+
+
+for bits, sql in ((8, "int2"), (16, "int2"), (32, "int4"), (64, "int8")):
+    column("i%d" % bits, getattr(pa, "int%d" % bits)(), integers(-(1 << (bits - 1)), (1 << (bits - 1)) - 1), sql)
+for bits, sql in ((8, "int2"), (16, "int4"), (32, "int8")):
+    column("u%d" % bits, getattr(pa, "uint%d" % bits)(), integers(0, (1 << bits) - 1), sql)
+column("u64", pa.uint64(), integers(0, (1 << 64) - 1), "numeric")
+column("f32", pa.float32(), some([float(pa.scalar(v, pa.float32()).as_py()) for v in REALS], RARE_REALS[:3]), "float4")
+column("f64", pa.float64(), some(REALS, RARE_REALS), "float8")
+column("t", pa.utf8(), some(WORDS), "text")
+column("tl", pa.large_utf8(), some(["%s-%d" % (w, i) for w in WORDS for i in range(50)]), "text")
+column("td", pa.dictionary(pa.int32(), pa.utf8()), some(WORDS[:7]), "text")
+column("tv", pa.utf8(), some(WORDS), "text")
+column("by", pa.binary(), some([w.encode() for w in WORDS] + [b"\0", b"\xff\xff"]), "bytea")
+column("b", pa.bool_(), some([True, False]), "bool")
+column("d32", pa.date32(), some(DAYS), "date")
+column("d64", pa.date64(), some(DAYS), "date")
+for unit in ("s", "ms", "us", "ns"):
+    column("ts_" + unit, pa.timestamp(unit), in_unit([t.replace(year=max(t.year, 1700)) for t in TIMES], unit), "timestamp")
+column("tz", pa.timestamp("us", "UTC"), in_unit(TIMES, "us"), "timestamptz")
+column("c_s", pa.time32("s"), in_unit(CLOCK, "s"), "time")
+column("c_us", pa.time64("us"), in_unit(CLOCK, "us"), "time")
+column("c_ns", pa.time64("ns"), in_unit(CLOCK, "ns"), "time")
+column("l", pa.list_(pa.int32()), some([[], [1], [1, None]]), None)
+column("s", pa.struct([("x", pa.int32())]), lambda: rnd.choice([{"x": 1}, {"x": None}]), None)
+column("n", pa.null(), lambda: None, None)
+
+ORDERED = [n for n, c in COLUMNS.items() if c[2] is not None and n != "b"]
+
+
+def data(count, first):
+    names = [n for n in COLUMNS]
+    arrays = [pa.array(range(first, first + count), pa.int64())]
+    for n in names:
+        kind, make, _ = COLUMNS[n]
+        if pa.types.is_dictionary(kind):
+            arrays.append(pa.array([make() for _ in range(count)], kind.value_type).dictionary_encode())
+        else:
+            arrays.append(pa.array([make() for _ in range(count)], kind))
+    return pa.Table.from_arrays(arrays, names=["id"] + names)
+
+
+def quoted(text):
+    return "'" + text.replace("'", "''") + "'"
+
+
+class Queries:
+    """Random conditions. Literals are values that are there, near them, or at the ends."""
+
+    def __init__(self, session):
+        self.pool = {}
+        for n in ORDERED:
+            rows = session.rows("SELECT DISTINCT %s::text FROM heap WHERE %s IS NOT NULL ORDER BY 1 LIMIT 300" % (n, n))
+            self.pool[n] = [r[0] for r in rows]
+            sql = COLUMNS[n][2]
+            self.pool[n] += {"date": ["infinity", "-infinity"], "timestamp": ["infinity", "-infinity", "2001-02-03 04:05:06.789012"],
+                             "timestamptz": ["infinity", "-infinity"], "float4": ["NaN", "Infinity", "-Infinity", "0.1"],
+                             "float8": ["NaN", "Infinity", "-Infinity", "-0"], "time": ["24:00:00"]}.get(sql, [])
+
+    def literal(self, n):
+        """A value for column n, with its type; NULL at times."""
+        sql = COLUMNS[n][2]
+        if rnd.random() < .03:
+            return "NULL::%s" % sql
+        value = rnd.choice(self.pool[n])
+        if sql in ("int2", "int4", "int8"):
+            if rnd.random() < .3:
+                value = str(int(value) + rnd.choice([-1, 1, 100000, -10**12, 2**62]))
+            fits = [t for t, b in (("int2", 15), ("int4", 31), ("int8", 63)) if -(1 << b) <= int(value) < 1 << b]
+            return quoted(value) + "::" + rnd.choice(fits or ["int8"]) if fits else "0::int8"
+        if sql in ("float4", "float8"):
+            sql = rnd.choice(["float4", "float8"]) if value not in ("5e-324", "1.7e+308") else "float8"
+        return quoted(value) + "::" + sql
+
+    def plain(self, n):
+        return quoted(rnd.choice(self.pool[n])) + "::" + COLUMNS[n][2]
+
+    def compare(self):
+        n = rnd.choice(ORDERED)
+        sql = COLUMNS[n][2]
+        op = rnd.choice(["=", "<>", "<", "<=", ">", ">="])
+        collate = ' COLLATE "C"' if sql == "text" and rnd.random() < .6 else ""
+        left, right = n + collate, self.literal(n)
+        return "%s %s %s" % ((left, op, right) if rnd.random() < .8 else (right, op, left))
+
+    def between(self):
+        n = rnd.choice(ORDERED)
+        return "%s BETWEEN %s%s AND %s" % (n, "SYMMETRIC " if rnd.random() < .2 else "", self.literal(n), self.literal(n))
+
+    def among(self):
+        n = rnd.choice(ORDERED)
+        values = [self.literal(n) for _ in range(rnd.choice([1, 2, 5, 7, 30]))]
+        sql = COLUMNS[n][2]
+        wide = {"int2": "int8", "int4": "int8", "float4": "float8"}.get(sql, sql)
+        array = "ARRAY[%s]::%s[]" % (", ".join(values if rnd.random() < .95 else []), wide)
+        if rnd.random() < .5:
+            return "%s %s (%s)" % (n, rnd.choice(["IN", "NOT IN"]), ", ".join(values))
+        return "%s %s(%s)" % (n, rnd.choice(["= ANY ", "<> ALL ", "<> ANY ", "= ALL ", "< ANY "]), array)
+
+    def like(self):
+        n = rnd.choice(["t", "tl", "td", "tv"])
+        pattern = rnd.choice(["a%", "ab%", "%", "", "a\\%b", "a\\%%", "a\\_%", "é%", "漢%", "%a", "_", "a_b", "z", "a\\\\%", "A%"])
+        return "%s %s %s" % (n, rnd.choice(["LIKE", "NOT LIKE"]), quoted(pattern))
+
+    def unary(self):
+        n = rnd.choice(list(COLUMNS))
+        return rnd.choice([n + " IS NULL", n + " IS NOT NULL", "b", "NOT b", "b IS TRUE", "b IS NOT TRUE", "b IS FALSE", "b IS NOT FALSE",
+                           "b IS UNKNOWN", "b IS NOT UNKNOWN", "b = true", "b <> true", "id % 3 = 1", "i16 + 1 > i8", "id < %d" % rnd.randint(0, 9000)])
+
+    def condition(self, depth=0):
+        kind = rnd.random()
+        if depth < 3 and kind < .4:
+            parts = [self.condition(depth + 1) for _ in range(rnd.choice([2, 2, 3]))]
+            return "(" + rnd.choice([" AND ", " OR "]).join(parts) + ")"
+        if depth < 3 and kind < .5:
+            return "NOT (%s)" % self.condition(depth + 1)
+        return rnd.choice([self.compare, self.compare, self.compare, self.between, self.among, self.like, self.unary])()
+
+
+ERRORS = {}
+
+
+def outcome(session, sql):
+    try:
+        return session.rows(sql)
+    except pg.Error as e:
+        ERRORS[e.state] = ERRORS.get(e.state, 0) + 1
+        return e.state
+
+
+def same(session, template):
+    """The rows are those of both tables; an error counts as an outcome."""
+    expected, got = (outcome(session, template.replace("TABLE", table)) for table in ("heap", "lance"))
+    if expected != got:
+        raise AssertionError("%s: expected %s, got %s" % (template, str(expected)[:150], str(got)[:150]))
+
+
+def attach(session, location):
+    session.rows("DROP FOREIGN TABLE IF EXISTS lance; DROP TABLE IF EXISTS heap")
+    session.rows("SELECT lance_attach_dataset(%s, 'queries', 'queries', 'lance')" % quoted(location))
+    session.rows("ALTER FOREIGN TABLE lance ALTER tv TYPE varchar")
+    session.rows("SET lance_catalog.push_down = off; CREATE TABLE heap AS SELECT * FROM lance; SET lance_catalog.push_down = on; ANALYZE heap")
+
+
+def taken(session, condition):
+    """Whether the scan takes a condition over."""
+    return "Lance Filter" in "\n".join(r[0] for r in session.rows("EXPLAIN SELECT id FROM lance WHERE " + condition))
+
+
+def main():
+    run = Run("queries")
+    print("seed %d" % SEED)
+    session = pg.Session()
+    session.rows("SET client_min_messages = warning; SET timezone = 'UTC'; DROP SCHEMA IF EXISTS queries CASCADE; CREATE SCHEMA queries; "
+                 "SET search_path = queries, public; SET jit = off; DROP SERVER IF EXISTS queries CASCADE; "
+                 "CREATE SERVER queries FOREIGN DATA WRAPPER lance_fdw OPTIONS (root %s)" % quoted("file://" + FOLDER))
+    for version in ("2.0", "2.1", "2.2"):
+        one_version(run, session, version)
+    session.close()
+    return run.finish()
+
+
+def one_version(run, session, version):
+    location = os.path.join(FOLDER, "queries%s-%d.lance" % (version, SEED))
+    counts = [0, 0]
+
+    def make():
+        lance.write_dataset(data(5000, 0), location, data_storage_version=version)
+        dataset = lance.write_dataset(data(3000, 5000), location, mode="append")
+        dataset.delete("id % 11 = 3 or (id > 6000 and id < 6400)")
+        lance.write_dataset(data(10, 8000), location, mode="append")
+        attach(session, location)
+
+    def conditions():
+        for _ in range(QUERIES):
+            condition = queries.condition()
+            counts[taken(session, condition)] += 1
+            columns = ", ".join(["id"] + rnd.sample(list(COLUMNS), rnd.choice([0, 1, 4])))
+            same(session, "SELECT %s FROM TABLE WHERE %s ORDER BY id" % (columns, condition))
+        eq(ERRORS, {}, "errors")
+        eq(counts[1] > counts[0], True, "more conditions are taken (%d) than not (%d)" % (counts[1], counts[0]))
+        return "%d of %d left to the scan" % (counts[1], QUERIES)
+
+    def joins():
+        for _ in range(QUERIES // 20):
+            n = rnd.choice(ORDERED)
+            condition = queries.condition(2)
+            same(session, "SELECT a.id, (SELECT count(*) FROM TABLE b WHERE b.%s = a.%s AND (%s)) FROM heap a "
+                 "WHERE a.id < 40 ORDER BY 1" % (n, n, condition))
+            same(session, "SELECT a.id, c.id FROM heap a, LATERAL (SELECT id FROM TABLE b WHERE b.id > a.id AND b.id < a.id + 5 "
+                 "AND (%s) OFFSET 0) c WHERE a.id %% 400 = 0 ORDER BY 1, 2" % condition)
+
+    def generic():
+        for mode in ("auto", "force_generic_plan", "force_custom_plan"):
+            session.rows("SET plan_cache_mode = " + mode)
+            for n in ORDERED:
+                sql = COLUMNS[n][2]
+                for table in ("heap", "lance"):
+                    session.rows("PREPARE q_%s AS SELECT id FROM %s WHERE %s >= $1 AND id > $2 OR %s = ANY ($3) ORDER BY id"
+                                 % (table, table, n, n))
+                for _ in range(6):
+                    values = (queries.plain(n), rnd.randint(0, 8000), queries.plain(n), sql)
+                    same(session, "EXECUTE q_TABLE (%s, %d, ARRAY[%s, NULL]::%s[])" % values)
+                session.rows("DEALLOCATE q_heap; DEALLOCATE q_lance")
+        session.rows("RESET plan_cache_mode")
+
+    if run.step("data of version " + version, make):
+        queries = Queries(session)
+        run.step("conditions, version " + version, conditions)
+        run.step("joins, version " + version, joins)
+        run.step("prepared statements, version " + version, generic)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
