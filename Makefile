@@ -51,6 +51,7 @@ REGRESS += abandoned
 REGRESS += api_keys
 REGRESS += security
 REGRESS += grants
+REGRESS += privileges
 REGRESS += cleanup
 REGRESS += plans
 REGRESS += fdw_options

@@ -149,54 +149,83 @@ SELECT pg_catalog.pg_extension_config_dump('lance.privilege_entry',
 SELECT pg_catalog.pg_extension_config_dump('lance.cleanup_item', '');
 SELECT pg_catalog.pg_extension_config_dump('lance.cleanup_item_id', '');
 
--- ---- views
+-- ---- views: what the reader may know of, as docs/security.md has it
 
-CREATE VIEW lance.namespaces AS
-	WITH RECURSIVE tree (entry_id, id, properties, created_at) AS (
-		SELECT e.entry_id, ARRAY[]::text[] COLLATE "C", e.properties, e.created_at
+-- Anybody may call these two: they tell callers of what is theirs.
+CREATE FUNCTION lance.is_open(entry_id bigint) RETURNS boolean
+	LANGUAGE C STABLE STRICT AS 'MODULE_PATHNAME', 'lance_sql_is_open';
+COMMENT ON FUNCTION lance.is_open(bigint) IS
+	'whether a privilege on this very name, and not only on one above, lets the caller read it';
+
+CREATE FUNCTION lance.namespaces_in_sight() RETURNS bigint[]
+	LANGUAGE C STABLE AS 'MODULE_PATHNAME', 'lance_sql_namespaces_in_sight';
+COMMENT ON FUNCTION lance.namespaces_in_sight() IS
+	'numbers of the namespaces above what was granted to the caller';
+
+-- Of the root and the namespaces below; the rest of the views stands on it. readable: it, and so all below it, may be read.
+CREATE VIEW lance.namespace_in_sight WITH (security_barrier) AS
+	WITH RECURSIVE tree (namespace_id, path, properties, created_at, readable) AS (
+		SELECT e.entry_id, ARRAY[]::text[] COLLATE "C", e.properties, e.created_at, lance.is_open(e.entry_id)
 		FROM lance.catalog_entry e WHERE e.entry_id = 0
 		UNION ALL
-		SELECT e.entry_id, t.id OPERATOR(pg_catalog.||) e.name, e.properties, e.created_at
-		FROM tree t JOIN lance.catalog_entry e ON e.parent_id = t.entry_id
-		WHERE e.kind = 'namespace'
+		SELECT s.entry_id, s.path, s.properties, s.created_at, s.readable
+		FROM (
+			SELECT e.entry_id, t.path OPERATOR(pg_catalog.||) e.name AS path, e.properties, e.created_at,
+				t.readable OR lance.is_open(e.entry_id) AS readable
+			FROM tree t JOIN lance.catalog_entry e ON e.parent_id = t.namespace_id
+			WHERE e.kind = 'namespace' OFFSET 0
+		) s
+		WHERE s.readable OR s.entry_id = ANY ((SELECT lance.namespaces_in_sight())::bigint[])
 	)
-	SELECT pg_catalog.array_to_string(t.id, '$') AS namespace, t.properties, t.created_at, t.id AS path,
-		t.entry_id AS namespace_id
-	FROM tree t
-	WHERE t.entry_id <> 0;
-COMMENT ON VIEW lance.namespaces IS 'all namespaces below the root';
+	SELECT t.namespace_id, t.path, t.properties, t.created_at, t.readable FROM tree t;
+COMMENT ON VIEW lance.namespace_in_sight IS 'what the other views stand on: the namespaces that the reader may know of';
+COMMENT ON COLUMN lance.namespace_in_sight.readable IS 'it may be read, and so may all below it';
+
+CREATE VIEW lance.namespaces WITH (security_barrier) AS
+	SELECT pg_catalog.array_to_string(s.path, '$') AS namespace, s.properties, s.created_at, s.path, s.namespace_id
+	FROM lance.namespace_in_sight s
+	WHERE s.namespace_id <> 0;
+COMMENT ON VIEW lance.namespaces IS 'the namespaces below the root that the reader may know of';
 COMMENT ON COLUMN lance.namespaces.namespace IS 'the id in the spelling of the wire, names joined by "$"';
 COMMENT ON COLUMN lance.namespaces.path IS 'the id as a list of names';
 
-CREATE VIEW lance.tables AS
-	WITH RECURSIVE tree (entry_id, id) AS (
-		SELECT 0::bigint, ARRAY[]::text[] COLLATE "C"
-		UNION ALL
-		SELECT e.entry_id, t.id OPERATOR(pg_catalog.||) e.name
-		FROM tree t JOIN lance.catalog_entry e ON e.parent_id = t.entry_id
-		WHERE e.kind = 'namespace'
-	)
-	SELECT pg_catalog.array_to_string(t.id, '$') AS namespace, e.name AS table_name, d.location, d.server_name,
-		d.managed_versioning, e.properties, e.created_at, t.id OPERATOR(pg_catalog.||) e.name AS path,
+CREATE VIEW lance.tables WITH (security_barrier) AS
+	SELECT pg_catalog.array_to_string(s.path, '$') AS namespace, e.name AS table_name, d.location, d.server_name,
+		d.managed_versioning, e.properties, e.created_at, s.path OPERATOR(pg_catalog.||) e.name AS path,
 		d.table_id
-	FROM tree t
-		JOIN lance.catalog_entry e ON e.parent_id = t.entry_id
-		JOIN lance.table_entry d ON d.table_id = e.entry_id;
-COMMENT ON VIEW lance.tables IS 'all tables of the catalog';
+	FROM lance.namespace_in_sight s
+		JOIN lance.catalog_entry e ON e.parent_id = s.namespace_id
+		JOIN lance.table_entry d ON d.table_id = e.entry_id
+	WHERE s.readable OR lance.is_open(e.entry_id);
+COMMENT ON VIEW lance.tables IS 'the tables that the reader may know of';
 COMMENT ON COLUMN lance.tables.namespace IS 'id of the namespace, names joined by "$"; empty for the root';
 
-CREATE VIEW lance.table_versions AS
+CREATE VIEW lance.table_versions WITH (security_barrier) AS
 	SELECT t.namespace, t.table_name, NULLIF(v.branch, '') AS branch, v.version, v.manifest_key, v.manifest_size,
 		v.e_tag, v.metadata, v.committed_at, v.adopted, v.table_id
 	FROM lance.version_entry v JOIN lance.tables t ON t.table_id = v.table_id
 	WHERE NOT v.deleted;
 COMMENT ON VIEW lance.table_versions IS 'versions on record; lance_list_table_versions also looks into the store';
 
-CREATE VIEW lance.transactions AS
+CREATE VIEW lance.transactions WITH (security_barrier) AS
 	SELECT t.namespace, t.table_name, x.transaction_id, NULLIF(x.branch, '') AS branch, x.version, x.read_version,
 		x.operation, x.tag, x.properties, x.table_id
 	FROM lance.transaction_entry x JOIN lance.tables t ON t.table_id = x.table_id;
 COMMENT ON VIEW lance.transactions IS 'transactions on record; lance_describe_transaction also looks into the store';
+
+CREATE VIEW lance.privileges WITH (security_barrier) AS
+	SELECT COALESCE(NULLIF(pg_catalog.array_to_string(o.path, '$'), ''), '$') AS id, o.kind, p.role_id AS role, p.privilege,
+		p.granted_by, p.granted_at, o.path, o.entry_id
+	FROM (
+		SELECT s.namespace_id AS entry_id, s.path, 'namespace'::text AS kind
+		FROM lance.namespace_in_sight s WHERE s.readable
+		UNION ALL
+		SELECT t.table_id, t.path, 'table'::text FROM lance.tables t
+	) o
+		JOIN lance.privilege_entry p ON p.entry_id = o.entry_id
+		JOIN pg_catalog.pg_roles r ON r.oid = p.role_id;
+COMMENT ON VIEW lance.privileges IS 'who was given what, on all that the reader may read';
+COMMENT ON COLUMN lance.privileges.id IS 'id of the namespace or table, names joined by "$"; "$" is the root';
 
 CREATE VIEW lance.cleanup_queue AS
 	SELECT i.item_id, i.kind, i.location, i.object_key, i.branch, i.server_name, i.queued_at, i.attempts,
@@ -206,4 +235,4 @@ COMMENT ON VIEW lance.cleanup_queue IS 'files that committed transactions left t
 
 -- Who may use the schema may read these; USAGE on the schema is for the administrator to grant. The hashes of keys
 -- are in no view.
-GRANT SELECT ON lance.namespaces, lance.tables, lance.table_versions, lance.transactions TO PUBLIC;
+GRANT SELECT ON lance.namespaces, lance.tables, lance.table_versions, lance.transactions, lance.privileges TO PUBLIC;

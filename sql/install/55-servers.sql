@@ -6,14 +6,11 @@ CREATE FUNCTION lance_check_servers()
 DECLARE
 	missing text;
 	users bigint;
-	example text;
 BEGIN
 	WITH used AS (
-		SELECT t.server_name, 'table "' || e.name || '"' AS by_whom
-		FROM lance.table_entry t JOIN lance.catalog_entry e ON e.entry_id = t.table_id
+		SELECT t.server_name FROM lance.table_entry t
 		UNION ALL
-		SELECT e.properties ->> 'server', 'namespace "' || e.name || '"'
-		FROM lance.catalog_entry e WHERE e.kind = 'namespace' AND e.properties ? 'server'
+		SELECT e.properties ->> 'server' FROM lance.catalog_entry e WHERE e.kind = 'namespace' AND e.properties ? 'server'
 	), gone AS (
 		SELECT o.object_name AS server_name FROM pg_event_trigger_dropped_objects() o
 		WHERE TG_EVENT = 'sql_drop' AND o.object_type = 'server'
@@ -24,15 +21,14 @@ BEGIN
 			SELECT FROM pg_event_trigger_ddl_commands() c JOIN pg_foreign_server s ON s.oid = c.objid
 			JOIN used named ON named.server_name = s.srvname)
 	)
-	SELECT u.server_name, count(*), min(u.by_whom) INTO missing, users, example
+	SELECT u.server_name, count(*) INTO missing, users
 	FROM used u JOIN gone g USING (server_name)
 	WHERE NOT EXISTS (SELECT FROM pg_foreign_server s WHERE s.srvname = u.server_name)
 	GROUP BY u.server_name LIMIT 1;
 	IF missing IS NOT NULL THEN
 		RAISE EXCEPTION USING ERRCODE = 'dependent_objects_still_exist',
 			MESSAGE = format('server "%s" is the storage profile of tables or namespaces of the Lance catalog', missing),
-			DETAIL = CASE WHEN users = 1 THEN format('It is named by %s.', example)
-				ELSE format('It is named by %s and %s more.', example, users - 1) END,
+			DETAIL = format('Tables and namespaces that name it: %s.', users),
 			HINT = 'Drop or deregister these first.';
 	END IF;
 END

@@ -129,3 +129,16 @@ COMMENT ON COLUMN lance.transactions.table_id IS 'number of the table, never use
 
 COMMENT ON COLUMN lance.transaction_entry.transaction_id IS 'its uuid';
 COMMENT ON COLUMN lance.transaction_entry.tag IS 'name that it was given';
+
+COMMENT ON COLUMN lance.namespace_in_sight.namespace_id IS 'number of the namespace; 0 is the root';
+COMMENT ON COLUMN lance.namespace_in_sight.path IS 'the id as a list of names';
+COMMENT ON COLUMN lance.namespace_in_sight.properties IS 'texts by name';
+COMMENT ON COLUMN lance.namespace_in_sight.created_at IS 'when the namespace was made';
+
+COMMENT ON COLUMN lance.privileges.kind IS 'namespace or table';
+COMMENT ON COLUMN lance.privileges.role IS 'the role that has it';
+COMMENT ON COLUMN lance.privileges.privilege IS 'read, write, admin, or owner: made it, and may what admin may';
+COMMENT ON COLUMN lance.privileges.granted_by IS 'name of the role that gave it, at the time';
+COMMENT ON COLUMN lance.privileges.granted_at IS 'when it was given';
+COMMENT ON COLUMN lance.privileges.path IS 'the id as a list of names';
+COMMENT ON COLUMN lance.privileges.entry_id IS 'number of the namespace or table; 0 is the root';

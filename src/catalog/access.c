@@ -18,6 +18,7 @@
 #include "utils/fmgroids.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
 /* Is the role above all rows? */
@@ -225,6 +226,34 @@ lance_access_end(LanceAccess *access, int64 entry_id, LanceLevel needed, const c
 				 errdetail("This needs the privilege \"%s\" on it or on a namespace above.", name_of_level(needed)),
 				 errhint("Who has \"admin\" there can give it with lance_grant().")));
 	return false;
+}
+
+/* ---- views */
+
+bool
+lance_access_is_open(int64 entry_id)
+{
+	LanceAccess access;
+
+	lance_access_begin(&access, GetActiveSnapshot(), GetUserId(), LANCE_LEVEL_READ);
+	lance_access_pass(&access, entry_id);
+	return access.level >= LANCE_LEVEL_READ;
+}
+
+int
+lance_access_in_sight(int64 **namespaces)
+{
+	struct HTAB *spaces = collect_spaces(GetActiveSnapshot(), GetUserId());
+	HASH_SEQ_STATUS all;
+	int64 *space;
+	int n = 0;
+
+	*namespaces = palloc((hash_get_num_entries(spaces) + 1) * sizeof(int64));
+	hash_seq_init(&all, spaces);
+	while ((space = hash_seq_search(&all)) != NULL)
+		(*namespaces)[n++] = *space;
+	hash_destroy(spaces);
+	return n;
 }
 
 /* ---- lists */

@@ -69,4 +69,12 @@ extern bool lance_visible_table(LanceVisible *visible, int64 table_id);
 /* The level on a child namespace, at most LANCE_LEVEL_READ. */
 extern LanceLevel lance_visible_namespace(LanceVisible *visible, int64 entry_id);
 
+/* ---- what the views ask of the current user, as the running statement sees the rows */
+
+/* May he read the entry by a row of its own? True for who has the highest level everywhere. */
+extern bool lance_access_is_open(int64 entry_id);
+
+/* The namespaces above what was granted to him; palloc'd. */
+extern int lance_access_in_sight(int64 **namespaces);
+
 #endif

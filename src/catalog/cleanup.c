@@ -6,6 +6,7 @@
 
 #include "access/xact.h"
 #include "catalog/cleanup.h"
+#include "catalog/location.h"
 #include "catalog/session.h"
 #include "catalog/table_entry.h"
 #include "catalog/version_entry.h"
@@ -362,7 +363,7 @@ remove_files(int n, CleanupItem *const *items)
 	uint64_t removed = 1;
 
 	/* Somebody may have restored rows from a dump: never remove what a table is said to own. */
-	if (strcmp(item->kind, "location") == 0 && lance_table_location_used(item->location))
+	if (strcmp(item->kind, "location") == 0 && lance_location_used(item->location))
 		return 0;
 	store = lance_profile_open(lib, lance_profile_get(item->server_name, OidIsValid(role) ? role : GetUserId()),
 							   item->location);

@@ -6,7 +6,6 @@
 
 #include "catalog/entry.h"
 #include "catalog/lookup.h"
-#include "catalog/pg_collation.h"
 #include "catalog/session.h"
 #include "catalog/table.h"
 #include "catalog/table_entry.h"
@@ -15,7 +14,6 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/memutils.h"
-#include "utils/snapmgr.h"
 
 #define ROW_COLUMNS \
 	"t.table_id, e.parent_id, e.name, t.location, t.server_name, t.managed_versioning, e.properties "
@@ -132,7 +130,7 @@ lance_catalog_tables_of(const LanceId *namespace_id, LanceTableRow ***rows)
 
 	if (space == NULL)
 		ereport(ERROR, (lance_errcode(LANCE_NAMESPACE_NOT_FOUND),
-						errmsg("namespace \"%s\" does not exist", namespace_id->parts[namespace_id->nparts - 1])));
+						errmsg("namespace \"%s\" does not exist", whole_id(namespace_id))));
 	lance_session_begin(&session);
 	n = (int)lance_session_run(&statement, (Datum[]){Int64GetDatum(space->entry_id)}, NULL, 0);
 	*rows = MemoryContextAlloc(session.caller, (n + 1) * sizeof(LanceTableRow *));
@@ -417,90 +415,6 @@ lance_table_id_at(const char *location, LanceId *out)
 	out->parts =
 		out->nparts > 0 ? repalloc(out->parts, (out->nparts + 1) * sizeof(char *)) : palloc(sizeof(char *));
 	out->parts[out->nparts++] = table->name;
-}
-
-/* ---- locations */
-
-void
-lance_table_lock_locations(bool chosen_by_caller)
-{
-	lance_lookup_lock(LANCE_TABLE_BY_LOCATION, chosen_by_caller ? ShareRowExclusiveLock : RowExclusiveLock);
-}
-
-/* The folders that a location lies in, itself included: "s3://b/x/y" gives "s3://b/x/y", "s3://b/x" and "s3://b". */
-static Datum
-folders_above(const char *location)
-{
-	char *path = pstrdup(location);
-	char *scheme = strstr(path, "://");
-	char *start = scheme != NULL ? scheme + 3 : path;
-	char **folders = palloc((strlen(path) + 1) * sizeof(char *));
-	int n = 0;
-	char *slash;
-
-	folders[n++] = pstrdup(path);
-	while ((slash = strrchr(start, '/')) != NULL && slash != start)
-	{
-		*slash = '\0';
-		folders[n++] = pstrdup(path);
-	}
-	return lance_texts_datum(n, folders);
-}
-
-/* The location of the first row, as it is now, with such keys; NULL when there is none. */
-static char *
-first_location(LanceLookupIndex index, Snapshot now, ScanKey keys, int nkeys)
-{
-	LanceLookup lookup;
-	char *found = NULL;
-
-	lance_lookup_ordered(&lookup, index, now, keys, nkeys);
-	if (lance_lookup_next(&lookup))
-		found = lance_lookup_text(&lookup, index == LANCE_TABLE_BY_LOCATION ? TABLE_LOCATION : CLEANUP_LOCATION);
-	lance_lookup_end(&lookup);
-	return found;
-}
-
-/*
- * The first of the rows whose location equals, contains or lies in this one. '0' is the byte after '/': the range holds
- * exactly what lies below.
- */
-static char *
-overlap(LanceLookupIndex index, const char *location)
-{
-	Snapshot now = RegisterSnapshot(GetLatestSnapshot());
-	AttrNumber column = index == LANCE_TABLE_BY_LOCATION ? TABLE_LOCATION : CLEANUP_LOCATION;
-	ScanKeyData keys[2];
-	char *found;
-
-	ScanKeyEntryInitialize(&keys[0], SK_SEARCHARRAY, column, BTEqualStrategyNumber, InvalidOid, C_COLLATION_OID,
-						   F_TEXTEQ, folders_above(location));
-	found = first_location(index, now, keys, 1);
-	if (found == NULL)
-	{
-		ScanKeyInit(&keys[0], column, BTGreaterStrategyNumber, F_TEXT_GT,
-					CStringGetTextDatum(psprintf("%s/", location)));
-		ScanKeyInit(&keys[1], column, BTLessStrategyNumber, F_TEXT_LT,
-					CStringGetTextDatum(psprintf("%s0", location)));
-		found = first_location(index, now, keys, 2);
-	}
-	UnregisterSnapshot(now);
-	return found;
-}
-
-char *
-lance_table_overlap(const char *location, bool *dropped)
-{
-	char *other = overlap(LANCE_TABLE_BY_LOCATION, location);
-
-	*dropped = other == NULL;
-	return other != NULL ? other : overlap(LANCE_DROPPED_BY_LOCATION, location);
-}
-
-bool
-lance_table_location_used(const char *location)
-{
-	return overlap(LANCE_TABLE_BY_LOCATION, location) != NULL;
 }
 
 void

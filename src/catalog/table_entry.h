@@ -1,26 +1,11 @@
 /*
  * table_entry.h
- *	  Changes to lance.table_entry, and the rules on locations. Lookups are in catalog/table.h.
+ *	  Changes to lance.table_entry, and pages of tables. Lookups are in catalog/table.h, rules on locations in catalog/location.h.
  */
 #ifndef LANCE_CATALOG_TABLE_ENTRY_H
 #define LANCE_CATALOG_TABLE_ENTRY_H
 
 #include "catalog/entry.h"
-
-/*
- * Keep others from adding tables whose location may overlap with one about to be added, until the transaction ends.
- * chosen_by_caller: the location was given; such ones are checked one at a time. Fresh locations don't hold each other up.
- */
-extern void lance_table_lock_locations(bool chosen_by_caller);
-
-/*
- * Why a location can't be used: it equals, contains or lies in the location of a table, or of a dropped one whose files
- * are still being removed (*dropped). NULL when it is free, else that location. Call lance_table_lock_locations first.
- */
-extern char *lance_table_overlap(const char *location, bool *dropped);
-
-/* True while a table's location equals, contains or lies in this one; sees what is committed now. */
-extern bool lance_table_location_used(const char *location);
 
 /* Add the row of a new table. Throws LANCE_CONCURRENT_MODIFICATION when the location was taken meanwhile. */
 extern void lance_table_insert(int64 table_id, const char *location, const char *server_name, bool managed);

@@ -9,6 +9,7 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "catalog/location.h"
 #include "catalog/pg_foreign_server.h"
 #include "catalog/table.h"
 #include "catalog/version.h"
@@ -333,6 +334,7 @@ locate(const LanceTableOptions *options, Oid userid, Pin *pin)
 
 		pin->profile = lance_profile_of_server(options->server_oid, userid);
 		store = lance_profile_open_read(lib, pin->profile, options->uri);
+		lance_location_check_readable(lance_location_canonical(store, options->uri), userid);
 		pin->location = pstrdup(lnc_store_uri(store));
 		if (options->tag != NULL)
 			resolve_tag(lib, store, &resolved);
@@ -401,7 +403,7 @@ open_source(const LanceTableOptions *options, Oid userid, const Pin *pin)
 	MemoryContext old = MemoryContextSwitchTo(memory);
 	SourceEntry *entry = palloc0(sizeof(*entry));
 	LanceLibrary *lib = lance_library_create(memory);
-	LncDatasetOptions open_options = {.open_base = lance_profile_open_base};
+	LncDatasetOptions open_options = {.open_base = lance_location_open_base};
 	LncStore *store;
 
 	entry->memory = memory;

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/location.h"
 #include "dataset/dataset.h"
 #include "ops/check.h"
 #include "ops/place.h"
@@ -61,7 +62,7 @@ check_holds_no_null(LanceRevise *revise, const char *column)
 		.branch = history->branch[0] != '\0' ? history->branch : NULL,
 		.version = revise->latest,
 		.manifest_key = revise->manifest_key,
-		.open_base = lance_profile_open_base,
+		.open_base = lance_location_open_base,
 		.open_base_arg = lance_place_profile_of(history->table),
 	};
 	LncDataset *dataset;

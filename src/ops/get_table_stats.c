@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/location.h"
 #include "dataset/table_stats.h"
 #include "ops/history_of.h"
 #include "ops/place.h"
@@ -34,7 +35,7 @@ lance_op_get_table_stats(const LanceGetTableStatsRequest *request, LanceGetTable
 			.branch = history.branch[0] != '\0' ? history.branch : NULL,
 			.version = item->version,
 			.manifest_key = item->manifest_key,
-			.open_base = lance_profile_open_base,
+			.open_base = lance_location_open_base,
 			.open_base_arg = lance_place_profile_of(history.table),
 		};
 		LncDataset *dataset;

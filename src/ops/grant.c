@@ -115,3 +115,15 @@ lance_op_revoke(Oid role, const char *privilege, const LanceId *id)
 	lance_privilege_begin(role);
 	return lance_privilege_remove(entry_id, role, privileges[which]);
 }
+
+bool
+lance_op_is_open(int64 entry_id)
+{
+	return lance_access_is_open(entry_id);
+}
+
+int
+lance_op_namespaces_in_sight(int64 **namespaces)
+{
+	return lance_access_in_sight(namespaces);
+}

@@ -17,4 +17,8 @@ extern void lance_op_grant(Oid role, const char *privilege, const LanceId *id);
 /* Take it; false when the role had not been given it there. The functions stay open: by themselves they show nothing. */
 extern bool lance_op_revoke(Oid role, const char *privilege, const LanceId *id);
 
+/* What the views ask of the current user (catalog/access.h). */
+extern bool lance_op_is_open(int64 entry_id);
+extern int lance_op_namespaces_in_sight(int64 **namespaces);
+
 #endif

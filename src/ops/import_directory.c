@@ -10,6 +10,7 @@
 #include "access/xact.h"
 #include "base/json.h"
 #include "catalog/entry.h"
+#include "catalog/location.h"
 #include "catalog/pg_foreign_server.h"
 #include "catalog/table_entry.h"
 #include "mb/pg_wchar.h"
@@ -373,7 +374,7 @@ make_tables(Import *import)
 		begin_table(import, &directory->entries[i], table);
 		import->ntables++;
 	}
-	lance_table_lock_locations(true);
+	lance_location_lock(true);
 	for (int i = 0; i < import->ntables; i++)
 	{
 		CHECK_FOR_INTERRUPTS();

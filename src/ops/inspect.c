@@ -6,6 +6,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/location.h"
 #include "catalog/pg_foreign_server.h"
 #include "catalog/table.h"
 #include "catalog/version.h"
@@ -55,12 +56,14 @@ open_place(const LanceInspectRequest *request, Place *place)
 	if (pg_foreign_server_aclcheck(place->profile->server_oid, GetUserId(), ACL_USAGE) != ACLCHECK_OK)
 		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FOREIGN_SERVER, server);
 	place->store = lance_profile_open_read(place->lib, place->profile, location);
+	if (place->row == NULL)
+		lance_location_check_readable(lance_location_canonical(place->store, location), GetUserId());
 }
 
 static LncDataset *
 open_dataset(const LanceInspectRequest *request, Place *place)
 {
-	LncDatasetOptions options = {.branch = request->branch, .open_base = lance_profile_open_base};
+	LncDatasetOptions options = {.branch = request->branch, .open_base = lance_location_open_base};
 	LncDataset *dataset;
 
 	lance_check_version(&request->version);

@@ -5,6 +5,7 @@
 #include "postgres.h"
 
 #include "catalog/entry.h"
+#include "catalog/location.h"
 #include "catalog/pg_foreign_server.h"
 #include "catalog/table_entry.h"
 #include "lib/stringinfo.h"
@@ -155,24 +156,11 @@ lance_place_managed(int64 namespace_id, const LanceProperties *properties, const
 
 /* ---- locations */
 
-static bool
-is_local(const char *uri)
-{
-	return uri[0] == '/' || strncmp(uri, "file://", 7) == 0;
-}
-
-/* The one spelling that the catalog stores: an absolute path, or the store's own URI. */
-static char *
-canonical(const LncStore *store, const char *uri)
-{
-	return is_local(uri) ? psprintf("/%s", lnc_store_object_root(store)) : pstrdup(lnc_store_uri(store));
-}
-
 static char *
 canonical_root(const LanceProfile *profile)
 {
 	LanceLibrary *lib = lance_library_create(CurrentMemoryContext);
-	char *root = canonical(lance_profile_open(lib, profile, profile->root), profile->root);
+	char *root = lance_location_canonical(lance_profile_open(lib, profile, profile->root), profile->root);
 
 	lance_library_destroy(lib);
 	return root;
@@ -282,10 +270,10 @@ lance_place_given(const char *location, const LanceProfile *profile)
 		check_parts(location, uri);
 		uri = psprintf("%s/%s", root, uri);
 	}
-	if (is_local(uri) != is_local(root))
+	if (lance_location_is_local(uri) != lance_location_is_local(root))
 		refuse_location(location, psprintf("The namespace's storage lies at \"%s\".", root));
 	lib = lance_library_create(CurrentMemoryContext);
-	result = canonical(lance_profile_open(lib, profile, uri), uri);
+	result = lance_location_canonical(lance_profile_open(lib, profile, uri), uri);
 	lance_library_destroy(lib);
 	if (strcmp(result, root) == 0)
 		refuse_location(location, "It is the root of the storage profile itself.");
@@ -314,7 +302,7 @@ lance_place_below(LanceLibrary *lib, const char *folder, const char *path, const
 		*why = "Its location is no path below the directory.";
 		return NULL;
 	}
-	if (is_local(folder))
+	if (lance_location_is_local(folder))
 		location = psprintf("%s/%s", folder, path);
 	else
 	{
@@ -351,7 +339,7 @@ char *
 lance_place_taken(const char *location)
 {
 	bool dropped;
-	char *other = lance_table_overlap(location, &dropped);
+	char *other = lance_location_overlap(location, &dropped);
 	LanceId id = {0};
 
 	if (other == NULL)
@@ -373,8 +361,8 @@ lance_place_claim(int64 table_id, const char *location, const LanceProfile *prof
 	if (strlen(location) > LOCATION_BYTES)
 		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("location is too long"),
 						errdetail("It has %zu bytes, at most %d are allowed.", strlen(location), LOCATION_BYTES)));
-	lance_table_lock_locations(chosen_by_caller);
-	other = lance_table_overlap(location, &dropped);
+	lance_location_lock(chosen_by_caller);
+	other = lance_location_overlap(location, &dropped);
 	if (other != NULL)
 		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("location \"%s\" is in use", location),
 						errdetail("%s", in_the_way(location, other, dropped))));
@@ -402,7 +390,7 @@ lance_place_uri(const char *location)
 {
 	StringInfoData uri;
 
-	if (!is_local(location))
+	if (!lance_location_is_local(location))
 		return pstrdup(location);
 	initStringInfo(&uri);
 	appendStringInfoString(&uri, "file://");

@@ -52,7 +52,7 @@ extern char *lance_place_folder(const char *path, const LanceProfile *profile);
 extern char *lance_place_below(LanceLibrary *lib, const char *folder, const char *path, const char **why);
 
 /*
- * Why a location can't be claimed, as a sentence, or NULL when it can. Call lance_table_lock_locations first.
+ * Why a location can't be claimed, as a sentence, or NULL when it can. Call lance_location_lock first.
  */
 extern char *lance_place_taken(const char *location);
 

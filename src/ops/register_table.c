@@ -6,6 +6,7 @@
 
 #include "catalog/commit.h"
 #include "catalog/entry.h"
+#include "catalog/location.h"
 #include "catalog/table_entry.h"
 #include "miscadmin.h"
 #include "ops/check.h"
@@ -48,7 +49,7 @@ insert_entry(const LanceRegisterTableRequest *request, int64 parent_id, int mode
 			 * The removal takes a weaker lock on the locations than the claim that follows: without the stronger one
 			 * first, two of these would wait for each other. It comes after the row's lock, as in DropTable.
 			 */
-			lance_table_lock_locations(true);
+			lance_location_lock(true);
 			lance_entry_remove(old->table_id);
 		}
 		CHECK_FOR_INTERRUPTS();
