@@ -39,6 +39,7 @@ struct LncArena
 	size_t footprint;
 	LncBudget *budget; /* borrowed; NULL: none */
 	bool limited;
+	bool wiped; /* blocks are overwritten before they are let go */
 };
 
 /* Count bytes more, or say that they are too many. */
@@ -249,6 +250,12 @@ lnc_arena_limit(LncArena *arena)
 }
 
 void
+lnc_arena_wipe(LncArena *arena)
+{
+	arena->wiped = true;
+}
+
+void
 lnc_arena_reset(LncArena *arena)
 {
 	while (arena->cleanups != NULL)
@@ -264,6 +271,8 @@ lnc_arena_reset(LncArena *arena)
 		ArenaBlock *block = arena->blocks;
 
 		arena->blocks = block->next;
+		if (arena->wiped)
+			explicit_bzero(block + 1, block->used);
 		drop_block(arena, block);
 	}
 	arena->next_block = ARENA_FIRST_BLOCK;

@@ -77,6 +77,9 @@ extern LncCode lnc_budget_keep_blocks(LncContext *ctx, LncArena *owner, LncBudge
  */
 extern void lnc_arena_limit(LncArena *arena);
 
+/* Have the arena's memory overwritten before it is let go: it holds secrets. */
+extern void lnc_arena_wipe(LncArena *arena);
+
 /* Whether the error at hand may be due to the limit of a budget. */
 static inline bool
 lnc_budget_refused(const LncContext *ctx)

@@ -51,6 +51,61 @@ lnc_env_default(void)
 	return &env;
 }
 
+static void *
+timed_alloc(void *state, size_t size)
+{
+	const LncTimedEnv *timed = state;
+
+	return timed->outer->alloc(timed->outer->state, size);
+}
+
+static void
+timed_release(void *state, void *ptr)
+{
+	const LncTimedEnv *timed = state;
+
+	timed->outer->release(timed->outer->state, ptr);
+}
+
+static bool
+timed_interrupted(void *state)
+{
+	const LncTimedEnv *timed = state;
+
+	return timed->outer->interrupted(timed->outer->state) || lnc_now_ms() >= timed->ends_at_ms;
+}
+
+static int
+timed_wait(void *state, int fd, int timeout_ms)
+{
+	const LncTimedEnv *timed = state;
+	int64_t left = timed->ends_at_ms - lnc_now_ms();
+
+	if (left < 0)
+		left = 0;
+	if (timeout_ms < 0 || timeout_ms > left)
+		timeout_ms = (int)(left < INT32_MAX ? left : INT32_MAX);
+	return timed->outer->wait(timed->outer->state, fd, timeout_ms);
+}
+
+void
+lnc_env_limit(LncTimedEnv *timed, const LncEnv *outer, int64_t ends_at_ms)
+{
+	*timed = (LncTimedEnv){
+		.env =
+			{
+				.alloc = timed_alloc,
+				.release = timed_release,
+				.interrupted = timed_interrupted,
+				.wait = timed_wait,
+				.unsynced = outer->unsynced,
+				.state = timed,
+			},
+		.outer = outer,
+		.ends_at_ms = ends_at_ms,
+	};
+}
+
 int64_t
 lnc_now_ms(void)
 {

@@ -32,6 +32,17 @@ typedef struct LncEnv
 	void *state;
 } LncEnv;
 
+/* An environment in which work is interrupted when a time has come. */
+typedef struct LncTimedEnv
+{
+	LncEnv env; /* to be used instead of outer */
+	const LncEnv *outer;
+	int64_t ends_at_ms; /* by lnc_now_ms() */
+} LncTimedEnv;
+
+/* Make one in place, over outer, both of which must outlive the work. */
+extern void lnc_env_limit(LncTimedEnv *timed, const LncEnv *outer, int64_t ends_at_ms);
+
 /* malloc, poll, never interrupted: for unit tests, fuzzers and the command-line inspector. */
 extern const LncEnv *lnc_env_default(void);
 

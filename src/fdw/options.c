@@ -186,7 +186,7 @@ check_together(List *options, Oid catalog)
 {
 	if (catalog == ForeignServerRelationId)
 	{
-		static const char *const endpoints[] = {"endpoint", "client_endpoint"};
+		static const char *const endpoints[] = {"endpoint", "client_endpoint", "sts_endpoint"};
 		const char *allow_http = option_value(options, "allow_http");
 		bool allowed = false;
 

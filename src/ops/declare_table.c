@@ -8,6 +8,7 @@
 #include "ops/check.h"
 #include "ops/place.h"
 #include "ops/table.h"
+#include "ops/vend.h"
 
 void
 lance_op_declare_table(const LanceDeclareTableRequest *request, LanceDeclareTableResponse *response)
@@ -36,8 +37,10 @@ lance_op_declare_table(const LanceDeclareTableRequest *request, LanceDeclareTabl
 	managed = lance_place_managed(parent->entry_id, &request->properties, profile);
 	response->location = request->location != NULL ? lance_place_given(request->location, profile)
 												   : lance_place_fresh(&request->id, profile);
+	/* Ahead of the claim, which holds up others while it waits. A location that is refused then takes the keys along. */
+	lance_vend_options(profile, response->location, request->vend_credentials, lance_vend_may_write(),
+					   &response->storage_options);
 	lance_place_claim(table_id, response->location, profile, managed, request->location != NULL);
-	lance_place_client_options(profile, &response->storage_options);
 	response->properties = request->properties;
 	response->properties.given = true;
 	response->managed_versioning = managed ? LANCE_BOOL_TRUE : LANCE_BOOL_FALSE;

@@ -15,6 +15,7 @@
 #include "ops/place.h"
 #include "ops/refs_of.h"
 #include "ops/table.h"
+#include "ops/vend.h"
 #include "pg/errcodes.h"
 #include "pg/report.h"
 
@@ -185,7 +186,8 @@ lance_op_describe_table(const LanceDescribeTableRequest *request, LanceDescribeT
 	response->location = table->location;
 	response->properties = table->properties;
 	response->managed_versioning = table->managed ? LANCE_BOOL_TRUE : LANCE_BOOL_FALSE;
-	lance_place_client_options(lance_place_profile_of(table), &response->storage_options);
+	lance_vend_options(lance_place_profile_of(table), table->location, request->vend_credentials,
+					   lance_vend_may_write(), &response->storage_options);
 	if (request->with_table_uri == LANCE_BOOL_TRUE)
 		response->table_uri = lance_place_uri(table->location);
 	if (request->version.given || given(request->branch) || given(request->tag) ||

@@ -369,22 +369,6 @@ lance_place_claim(int64 table_id, const char *location, const LanceProfile *prof
 	lance_table_insert(table_id, location, profile->server_name, managed);
 }
 
-void
-lance_place_client_options(const LanceProfile *profile, LanceProperties *out)
-{
-	const char **keys;
-	const char **values;
-
-	out->given = true;
-	out->count = lance_profile_client_options(profile, &keys, &values);
-	out->items = palloc((out->count + 1) * sizeof(LanceProperty));
-	for (int i = 0; i < out->count; i++)
-	{
-		out->items[i].key = pstrdup(keys[i]);
-		out->items[i].value = pstrdup(values[i]);
-	}
-}
-
 char *
 lance_place_uri(const char *location)
 {

@@ -1,6 +1,6 @@
 /*
  * place.h
- *	  Where tables lie: the storage profile of a namespace, fresh and given locations, and what clients are told of them.
+ *	  Where tables lie: the storage profile of a namespace, fresh and given locations.
  *
  * Two properties of namespaces mean something here; both are inherited downward, the nearest one decides:
  *	  server				name of the storage profile (a foreign server of lance_fdw)
@@ -65,9 +65,6 @@ extern char *lance_place_refused_properties(const LanceProperties *properties);
  */
 extern void lance_place_claim(int64 table_id, const char *location, const LanceProfile *profile, bool managed,
 							  bool chosen_by_caller);
-
-/* Storage options that clients are told; never secrets. */
-extern void lance_place_client_options(const LanceProfile *profile, LanceProperties *out);
 
 /* The location as a full URI: paths become "file://", percent-encoded. */
 extern char *lance_place_uri(const char *location);

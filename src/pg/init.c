@@ -6,6 +6,7 @@
 
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "pg/credential_cache.h"
 #include "pg/guc.h"
 #include "pg/statistics.h"
 #include "rest/worker.h"
@@ -21,6 +22,7 @@ _PG_init(void)
 	if (process_shared_preload_libraries_in_progress)
 	{
 		lance_statistics_init();
+		lance_credential_cache_init();
 		lance_rest_init();
 	}
 }

@@ -15,6 +15,7 @@
 #include "commands/defrem.h"
 #include "miscadmin.h"
 #include "pg/brief.h"
+#include "pg/credentials.h"
 #include "pg/guc.h"
 #include "pg/profile.h"
 #include "pg/report.h"
@@ -23,145 +24,8 @@
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
-const LanceOptionRule lance_profile_options[] = {
-	{"root", ForeignServerRelationId, false},
-	{"endpoint", ForeignServerRelationId, false},
-	{"client_endpoint", ForeignServerRelationId, false},
-	{"region", ForeignServerRelationId, false},
-	{"allow_http", ForeignServerRelationId, false},
-	{"virtual_hosted_style", ForeignServerRelationId, false},
-	{"conditional_put", ForeignServerRelationId, false},
-	{"managed_versioning", ForeignServerRelationId, false},
-	{"access_key_id", UserMappingRelationId, true},
-	{"secret_access_key", UserMappingRelationId, true},
-	{"session_token", UserMappingRelationId, true},
-	{NULL, InvalidOid, false},
-};
-
-/* ---- checks of option values */
-
-static bool
-has_control_character(const char *value)
-{
-	for (const char *p = value; *p != '\0'; p++)
-	{
-		if ((unsigned char)*p < 0x20 || *p == 0x7f)
-			return true;
-	}
-	return false;
-}
-
-/* No part between slashes may be empty, "." or ".."; one slash at the end is let pass. */
-static bool
-path_parts_ok(const char *path)
-{
-	while (*path != '\0')
-	{
-		size_t length = strcspn(path, "/");
-
-		if (length == 0 || (length == 1 && path[0] == '.') || (length == 2 && path[0] == '.' && path[1] == '.'))
-			return false;
-		path += length;
-		if (*path == '/')
-			path++;
-	}
-	return true;
-}
-
-static void
-check_root(const char *value)
-{
-	const char *parts = NULL;
-
-	if (strncmp(value, "s3://", 5) == 0)
-		parts = value + 5;
-	else if (strncmp(value, "file:///", 8) == 0)
-		parts = value + 8;
-	else if (value[0] == '/')
-		parts = value + 1;
-	else
-		ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
-						errmsg("invalid value for option \"%s\": \"%s\"", "root", value),
-						errhint("A root is \"s3://bucket/prefix\" or \"file:///absolute/folder\".")));
-	if (*parts == '\0' || has_control_character(value) || !path_parts_ok(parts))
-		ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
-						errmsg("invalid value for option \"%s\": \"%s\"", "root", value),
-						errdetail("The root must name a bucket or folder, without empty, \".\" or \"..\" parts.")));
-}
-
-static bool
-is_plain_http(const char *endpoint)
-{
-	return pg_strncasecmp(endpoint, "http://", 7) == 0;
-}
-
-static void
-check_endpoint(const char *name, const char *value)
-{
-	const char *host = NULL;
-
-	if (is_plain_http(value))
-		host = value + 7;
-	else if (pg_strncasecmp(value, "https://", 8) == 0)
-		host = value + 8;
-	if (host == NULL || *host == '\0' || *host == '/' || has_control_character(value) ||
-		strpbrk(host, "@?# \"\\") != NULL || (strchr(host, '/') != NULL && strcmp(strchr(host, '/'), "/") != 0))
-		ereport(ERROR,
-				(errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE), errmsg("invalid value for option \"%s\"", name),
-				 errhint("An endpoint is \"https://host\" or \"http://host:port\", without user or path.")));
-}
-
-static void
-check_region(const char *value)
-{
-	if (*value == '\0' ||
-		strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != strlen(value))
-		ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
-						errmsg("invalid value for option \"%s\": \"%s\"", "region", value),
-						errhint("A region is made of letters, digits and hyphens, as in \"eu-central-1\".")));
-}
-
-static void
-check_boolean(const char *name, const char *value)
-{
-	bool ignored;
-
-	if (!parse_bool(value, &ignored))
-		ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
-						errmsg("invalid value for option \"%s\": \"%s\"", name, value),
-						errhint("Valid values are \"true\" and \"false\".")));
-}
-
-/* The value itself never enters the message. */
-static void
-check_secret(const char *name, const char *value)
-{
-	for (const char *p = value; *p != '\0'; p++)
-	{
-		if ((unsigned char)*p <= 0x20 || (unsigned char)*p >= 0x7f)
-			ereport(ERROR,
-					(errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE), errmsg("invalid value for option \"%s\"", name),
-					 errdetail("Blanks and letters other than printable ASCII are not allowed.")));
-	}
-	if (*value == '\0')
-		ereport(ERROR, (errcode(ERRCODE_FDW_INVALID_ATTRIBUTE_VALUE),
-						errmsg("invalid value for option \"%s\"", name), errdetail("The value is empty.")));
-}
-
-void
-lance_profile_check_option(const LanceOptionRule *rule, const char *value)
-{
-	if (rule->secret)
-		check_secret(rule->name, value);
-	else if (strcmp(rule->name, "root") == 0)
-		check_root(value);
-	else if (strcmp(rule->name, "endpoint") == 0 || strcmp(rule->name, "client_endpoint") == 0)
-		check_endpoint(rule->name, value);
-	else if (strcmp(rule->name, "region") == 0)
-		check_region(value);
-	else
-		check_boolean(rule->name, value);
-}
+/* Seconds that the keys of a role live, when the server does not say. */
+#define DEFAULT_STS_DURATION 3600
 
 /* ---- resolving */
 
@@ -238,12 +102,51 @@ apply_option(LanceProfile *profile, DefElem *option)
 		profile->conditional_put = defGetBoolean(option);
 	else if (strcmp(name, "managed_versioning") == 0)
 		profile->managed_versioning = defGetBoolean(option);
+	else if (strcmp(name, "credentials") == 0)
+		profile->credentials = Max(lance_profile_word(lance_profile_credentials, defGetString(option)), 0);
+	else if (strcmp(name, "vending") == 0)
+		profile->vending = Max(lance_profile_word(lance_profile_vending, defGetString(option)), 0);
+	else if (strcmp(name, "sts_endpoint") == 0)
+		profile->sts_endpoint = pstrdup(defGetString(option));
+	else if (strcmp(name, "sts_role_arn") == 0)
+		profile->sts_role_arn = pstrdup(defGetString(option));
+	else if (strcmp(name, "sts_external_id") == 0)
+		profile->sts_external_id = pstrdup(defGetString(option));
+	else if (strcmp(name, "sts_duration") == 0)
+		profile->sts_duration = (int)strtol(defGetString(option), NULL, 10);
 	else if (strcmp(name, "access_key_id") == 0)
 		profile->access_key_id = pstrdup(defGetString(option));
 	else if (strcmp(name, "secret_access_key") == 0)
 		profile->secret_access_key = pstrdup(defGetString(option));
 	else if (strcmp(name, "session_token") == 0)
 		profile->session_token = pstrdup(defGetString(option));
+}
+
+static void
+wipe_text(char *text)
+{
+	if (text != NULL)
+		explicit_bzero(text, strlen(text));
+}
+
+/* Called when the profile's memory goes. */
+static void
+wipe_profile(void *arg)
+{
+	LanceProfile *profile = arg;
+
+	wipe_text(profile->secret_access_key);
+	wipe_text(profile->session_token);
+}
+
+static void
+wipe_on_reset(LanceProfile *profile)
+{
+	MemoryContextCallback *callback = palloc0(sizeof(*callback));
+
+	callback->func = wipe_profile;
+	callback->arg = profile;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, callback);
 }
 
 static LanceProfile *
@@ -258,10 +161,15 @@ resolve(ForeignServer *server, Oid userid)
 	profile->userid = userid;
 	profile->conditional_put = true;
 	profile->managed_versioning = true;
+	profile->sts_duration = DEFAULT_STS_DURATION;
+	wipe_on_reset(profile);
 	foreach (lc, server->options)
 		apply_option(profile, lfirst(lc));
 	foreach (lc, user_mapping_options(server->serverid, userid))
+	{
 		apply_option(profile, lfirst(lc));
+		wipe_text(defGetString(lfirst(lc)));
+	}
 	if (profile->root == NULL)
 		ereport(ERROR, (errcode(ERRCODE_FDW_DYNAMIC_PARAMETER_VALUE_NEEDED),
 						errmsg("server \"%s\" has no option \"root\"", server->servername),
@@ -365,15 +273,27 @@ may_use_server_files(Oid role, bool write)
 		   (!write || has_privs_of_role(role, ROLE_PG_WRITE_SERVER_FILES));
 }
 
+bool
+lance_profile_trusted(const LanceProfile *profile, const char **option)
+{
+	*option = profile->endpoint != NULL                           ? "endpoint"
+			  : profile->sts_endpoint != NULL                     ? "sts_endpoint"
+			  : profile->credentials != LANCE_CREDENTIALS_MAPPING ? "credentials"
+																  : NULL;
+	return *option == NULL || superuser_arg(profile->owner);
+}
+
 static LncStore *
 open_at(LanceLibrary *lib, const LanceProfile *profile, const char *uri)
 {
+	bool fixed = profile->credentials == LANCE_CREDENTIALS_MAPPING || is_local(uri);
 	LncStoreConfig config = {
 		.endpoint = profile->endpoint,
 		.region = profile->region,
-		.access_key_id = profile->access_key_id,
-		.secret_access_key = profile->secret_access_key,
-		.session_token = profile->session_token,
+		.access_key_id = fixed ? profile->access_key_id : NULL,
+		.secret_access_key = fixed ? profile->secret_access_key : NULL,
+		.session_token = fixed ? profile->session_token : NULL,
+		.credentials = fixed ? NULL : lance_credentials_source(lib, profile),
 		.virtual_hosted = profile->virtual_hosted,
 		.allow_http = profile->allow_http,
 		.no_conditional_put = !profile->conditional_put,
@@ -391,6 +311,7 @@ static LncStore *
 open_checked(LanceLibrary *lib, const LanceProfile *profile, const char *uri, bool write)
 {
 	LncStore *store;
+	const char *option;
 	bool inside;
 
 	lance_brief_check();
@@ -398,11 +319,11 @@ open_checked(LanceLibrary *lib, const LanceProfile *profile, const char *uri, bo
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("invalid storage location \"%s\"", uri),
 						errhint("A location is \"s3://bucket/path\" or \"file:///absolute/path\".")));
 
-	/* USAGE on the wrapper makes nobody a chooser of hosts for the server to talk to. */
-	if (profile->endpoint != NULL && !superuser_arg(profile->owner))
+	/* USAGE on the wrapper makes nobody a chooser of hosts for the server to talk to, or of the identity it uses. */
+	if (!lance_profile_trusted(profile, &option))
 		ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-						errmsg("permission denied for the endpoint of server \"%s\"", profile->server_name),
-						errhint("A server with the option \"endpoint\" must be owned by a superuser.")));
+						errmsg("permission denied for the %s of server \"%s\"", option, profile->server_name),
+						errhint("A server with the option \"%s\" must be owned by a superuser.", option)));
 	store = open_at(lib, profile, uri);
 	inside = lies_in(lnc_store_uri(store), lnc_store_uri(open_at(lib, profile, profile->root)));
 	if (!inside &&
@@ -475,7 +396,7 @@ lance_profile_client_options(const LanceProfile *profile, const char ***keys, co
 	{
 		(*keys)[n] = "aws_endpoint";
 		(*values)[n++] = endpoint;
-		if (is_plain_http(endpoint))
+		if (pg_strncasecmp(endpoint, "http://", 7) == 0)
 		{
 			(*keys)[n] = "allow_http";
 			(*values)[n++] = "true";

@@ -3,8 +3,10 @@
  *	  Storage profiles: foreign servers of lance_fdw, their options, and the stores they open.
  *
  * Server options: root (required; "s3://bucket/prefix" or "file:///dir"), endpoint, region, allow_http,
- * virtual_hosted_style, conditional_put, client_endpoint, managed_versioning. Secrets stand in user mappings only:
- * access_key_id, secret_access_key, session_token. The validator lives in fdw/options.c and uses lance_profile_options.
+ * virtual_hosted_style, conditional_put, client_endpoint, managed_versioning; credentials, where the server's own keys come
+ * from; vending, what keys clients are given; sts_endpoint, sts_role_arn, sts_external_id, sts_duration. Secrets stand in
+ * user mappings only: access_key_id, secret_access_key, session_token. The validator lives in fdw/options.c and uses
+ * lance_profile_options.
  */
 #ifndef LANCE_PG_PROFILE_H
 #define LANCE_PG_PROFILE_H
@@ -27,7 +29,32 @@ extern const LanceOptionRule lance_profile_options[];
 /* Check one server or user mapping option's value; throws 22023 or HV00B… with a hint. */
 extern void lance_profile_check_option(const LanceOptionRule *rule, const char *value);
 
-/* A profile resolved for one role. Strings live in the current memory context. */
+/* Values of the options credentials and vending, each ended by NULL and in the order of the enums. */
+extern const char *const lance_profile_credentials[];
+extern const char *const lance_profile_vending[];
+
+/* The place of a value in such a list; -1: it has none. */
+extern int lance_profile_word(const char *const *words, const char *value);
+
+typedef enum LanceProfileCredentials
+{
+	LANCE_CREDENTIALS_MAPPING, /* the user mapping's keys as they are */
+	LANCE_CREDENTIALS_STS,     /* a role assumed with them */
+	LANCE_CREDENTIALS_WEB_IDENTITY,
+	LANCE_CREDENTIALS_INSTANCE
+} LanceProfileCredentials;
+
+typedef enum LanceProfileVending
+{
+	LANCE_VENDING_NONE,
+	LANCE_VENDING_STATIC, /* the user mapping's keys as they are */
+	LANCE_VENDING_STS
+} LanceProfileVending;
+
+/*
+ * A profile resolved for one role. Strings live in the memory context that is current then; the secret ones are wiped when
+ * it goes.
+ */
 typedef struct LanceProfile
 {
 	Oid server_oid;
@@ -42,7 +69,13 @@ typedef struct LanceProfile
 	bool virtual_hosted;
 	bool conditional_put;    /* default true */
 	bool managed_versioning; /* default true */
-	char *access_key_id;     /* of the user mapping; NULL: none */
+	LanceProfileCredentials credentials;
+	LanceProfileVending vending;
+	char *sts_endpoint; /* NULL: endpoint, and if that is NULL AWS's own for the region */
+	char *sts_role_arn;
+	char *sts_external_id;
+	int sts_duration;    /* seconds */
+	char *access_key_id; /* of the user mapping; NULL: none */
 	char *secret_access_key;
 	char *session_token;
 } LanceProfile;
@@ -55,6 +88,12 @@ extern LanceProfile *lance_profile_get(const char *server_name, Oid userid);
 
 /* The same for a server's OID; throws 42809 when it is of another wrapper. */
 extern LanceProfile *lance_profile_of_server(Oid server_oid, Oid userid);
+
+/*
+ * Whether the server may be made to talk to the addresses of the profile, and to use its surroundings' identity: the
+ * foreign server is owned by a superuser, or says nothing of the kind. If not, *option is one that is in the way.
+ */
+extern bool lance_profile_trusted(const LanceProfile *profile, const char **option);
 
 /*
  * Open a store at uri for reading and writing, with the profile's keys. uri must be the profile's root or lie below

@@ -43,6 +43,7 @@ struct LncHttpRequest
 	const char *method; /* GET, HEAD, PUT, POST, DELETE */
 	const char *url;
 	LncSlice body; /* borrowed; sent with PUT and POST */
+	bool direct;   /* not by way of a proxy that the environment names */
 
 	/*
 	 * Called before each attempt; sets headers and nheaders ("Name: value", living in arena), which may depend on the

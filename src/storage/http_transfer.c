@@ -4,6 +4,7 @@
  */
 #include "storage/http_transfer.h"
 
+#include <openssl/crypto.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -275,6 +276,8 @@ lnc_http_transfer_setup(LncContext *ctx, LncHttpTransfer *transfer, LncHttpReque
 	SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	SET(CURLOPT_USERAGENT, "lance_catalog");
 	SET(CURLOPT_HTTPHEADER, transfer->headers);
+	if (request->direct)
+		SET(CURLOPT_NOPROXY, "*");
 	SET(CURLOPT_NOSIGNAL, 1L);
 	/* Removing a transfer must not wait for its name resolution. */
 	SET(CURLOPT_QUICK_EXIT, 1L);
@@ -361,12 +364,21 @@ lnc_http_transfer_finish(LncHttpTransfer *transfer, CURLcode result)
 	}
 }
 
+/* Headers carry session tokens. */
+static void
+wipe_headers(struct curl_slist *headers)
+{
+	for (; headers != NULL; headers = headers->next)
+		OPENSSL_cleanse(headers->data, strlen(headers->data));
+}
+
 void
 lnc_http_transfer_release(LncHttpTransfer *transfer)
 {
 	if (transfer->request != NULL)
 		transfer->request->transfer = NULL;
 	transfer->request = NULL;
+	wipe_headers(transfer->headers);
 	curl_slist_free_all(transfer->headers);
 	transfer->headers = NULL;
 }

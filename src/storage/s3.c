@@ -6,9 +6,9 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <time.h>
 
+#include "storage/endpoint.h"
 #include "storage/s3_xml.h"
 
 #define DEFAULT_REGION "us-east-1"
@@ -18,6 +18,9 @@
 
 /* host, date, payload hash, token, range, condition */
 #define MAX_SIGNED_HEADERS 6
+
+/* A request is made again so often after keys that had expired: keys that are refused when new are of no use. */
+#define MAX_RENEWALS 2
 
 LncCode
 lnc_s3_full_key(LncContext *ctx, LncArena *scratch, const LncS3Store *store, const char *key, const char **out)
@@ -57,6 +60,8 @@ sign_attempt(LncContext *ctx, LncArena *arena, LncHttpRequest *request)
 	const char **lines;
 	size_t n = 0;
 
+	LNC_TRY(lnc_s3_keys_ready(ctx, store));
+	call->serial = store->current != NULL ? store->current->serial : 0;
 	LNC_TRY(lnc_sigv4_date(ctx, time(NULL), date));
 	headers[n++] = (LncSigV4Pair){"host", store->host};
 	if (store->is_signed)
@@ -93,13 +98,16 @@ sign_attempt(LncContext *ctx, LncArena *arena, LncHttpRequest *request)
 	return LNC_OK;
 }
 
-/* S3 answers 400 when a client was too slow in sending. */
+/*
+ * S3 answers 400 when a client was too slow in sending. That keys have expired is noted here, so that the attempts that
+ * follow are signed with newer ones; the request itself is made again once the others have ended.
+ */
 static bool
 is_request_timeout(const LncHttpRequest *request)
 {
 	LncS3Error error;
 
-	if (request->status != 400)
+	if (request->status != 400 || lnc_s3_keys_refused(request))
 		return false;
 	lnc_s3_parse_error(request->answer, &error);
 	return strcmp(error.code, "RequestTimeout") == 0;
@@ -114,6 +122,9 @@ lnc_s3_address(LncContext *ctx, LncArena *scratch, LncS3Store *store, LncS3Batch
 	char *path;
 
 	call->store = store;
+	/* The headers of its attempts carry the token. */
+	if (store->source != NULL || store->key.session_token != NULL)
+		lnc_arena_wipe(scratch);
 	if (key != NULL)
 	{
 		const char *full;
@@ -135,10 +146,54 @@ lnc_s3_address(LncContext *ctx, LncArena *scratch, LncS3Store *store, LncS3Batch
 	return LNC_OK;
 }
 
+/* What attempts before the last run of a request have left in doubt counts for the whole. */
+static void
+add_attempts(LncHttpRequest *request, const LncHttpRequest *before)
+{
+	request->attempts += before->attempts;
+	request->lost += before->lost;
+	request->doubtful += before->doubtful;
+}
+
+/* Make those requests again that were refused since their keys had expired. *any says whether there are such. */
+static LncCode
+run_refused(LncContext *ctx, LncArena *scratch, LncS3Store *store, LncS3Batch *batch, LncHttpStats *stats,
+			bool *any)
+{
+	LncHttpRequest *again;
+	size_t *places;
+	size_t n = 0;
+
+	*any = false;
+	for (size_t i = 0; i < batch->n; i++)
+		n += lnc_s3_keys_refused(&batch->requests[i]);
+	if (n == 0)
+		return LNC_OK;
+	*any = true;
+	LNC_TRY(LNC_NEW(ctx, scratch, &again, n));
+	LNC_TRY(LNC_NEW(ctx, scratch, &places, n));
+	n = 0;
+	for (size_t i = 0; i < batch->n; i++)
+	{
+		if (!lnc_s3_keys_refused(&batch->requests[i]))
+			continue;
+		places[n] = i;
+		again[n++] = batch->requests[i];
+	}
+	LNC_TRY(lnc_http_run(ctx, store->http, scratch, &store->policy, n, again, stats));
+	for (size_t i = 0; i < n; i++)
+	{
+		add_attempts(&again[i], &batch->requests[places[i]]);
+		batch->requests[places[i]] = again[i];
+	}
+	return LNC_OK;
+}
+
 LncCode
 lnc_s3_run(LncContext *ctx, LncArena *scratch, LncS3Store *store, LncS3Batch *batch)
 {
 	LncHttpStats stats = {0};
+	bool again = true;
 	LncCode code;
 
 	for (size_t i = 0; i < batch->n; i++)
@@ -153,6 +208,8 @@ lnc_s3_run(LncContext *ctx, LncArena *scratch, LncS3Store *store, LncS3Batch *ba
 		batch->requests[i].url = url;
 	}
 	code = lnc_http_run(ctx, store->http, scratch, &store->policy, batch->n, batch->requests, &stats);
+	for (int i = 0; i < MAX_RENEWALS && again && code == LNC_OK; i++)
+		code = run_refused(ctx, scratch, store, batch, &stats, &again);
 	lnc_store_asked(ctx, &store->base, stats.attempts);
 	store->base.stats.retries += stats.retries;
 	return code;
@@ -258,58 +315,30 @@ keep(LncContext *ctx, LncArena *arena, const char *text, const char **out)
 	return LNC_OK;
 }
 
-/* "http[s]://host[:port][/path]" into origin, host and prefix. */
+/* Origin, host and prefix of the requests. */
 static LncCode
-parse_endpoint(LncContext *ctx, LncArena *arena, const LncStoreConfig *config, const char *bucket,
-			   LncS3Store *store)
+take_endpoint(LncContext *ctx, LncArena *arena, const LncStoreConfig *config, const char *bucket, LncS3Store *store)
 {
-	const char *endpoint = config->endpoint;
-	bool plain;
-	const char *authority;
-	size_t length;
-	size_t path_length;
+	LncEndpoint endpoint;
 	char *text;
 
-	if (endpoint == NULL || endpoint[0] == '\0')
+	if (config->endpoint == NULL || config->endpoint[0] == '\0')
 	{
 		LNC_TRY(lnc_arena_printf(ctx, arena, &text, "https://s3.%s.amazonaws.com", store->key.region));
-		endpoint = text;
+		LNC_TRY(lnc_endpoint_parse(ctx, arena, text, false, &endpoint));
 	}
-	plain = strncasecmp(endpoint, "http://", 7) == 0;
-	if (!plain && strncasecmp(endpoint, "https://", 8) != 0)
-		return lnc_fail(ctx, LNC_INVALID, "endpoint \"%.200s\" is no http or https URL", endpoint);
-	if (plain && !config->allow_http)
-	{
-		lnc_fail(ctx, LNC_INVALID, "endpoint \"%.200s\" is not encrypted", endpoint);
-		lnc_hint(ctx, "Use https, or allow http for this store.");
-		return LNC_INVALID;
-	}
-	authority = endpoint + (plain ? 7 : 8);
-	length = strspn(authority, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:[]");
-	if (length == 0 || (authority[length] != '\0' && authority[length] != '/'))
-		return lnc_fail(ctx, LNC_INVALID, "endpoint \"%.200s\" has no valid host", endpoint);
-
-	path_length = strlen(authority + length);
-	while (path_length > 0 && authority[length + path_length - 1] == '/')
-		path_length--;
-	if (strspn(authority + length, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_~/") <
-		path_length)
-		return lnc_fail(ctx, LNC_INVALID, "endpoint \"%.200s\" has a path with special characters", endpoint);
-
-	/* The default port is left out of the Host header by clients, and so of the signature. */
-	if (length > 3 && plain && memcmp(authority + length - 3, ":80", 3) == 0)
-		LNC_TRY(lnc_arena_strndup(ctx, arena, authority, length - 3, &text));
-	else if (length > 4 && !plain && memcmp(authority + length - 4, ":443", 4) == 0)
-		LNC_TRY(lnc_arena_strndup(ctx, arena, authority, length - 4, &text));
 	else
-		LNC_TRY(lnc_arena_strndup(ctx, arena, authority, length, &text));
+		LNC_TRY(lnc_endpoint_parse(ctx, arena, config->endpoint, config->allow_http, &endpoint));
+	store->host = endpoint.authority;
 	if (config->virtual_hosted)
-		LNC_TRY(lnc_arena_printf(ctx, arena, &text, "%s.%s", bucket, text));
-	store->host = text;
-	LNC_TRY(lnc_arena_printf(ctx, arena, &text, "%s://%s", plain ? "http" : "https", store->host));
+	{
+		LNC_TRY(lnc_arena_printf(ctx, arena, &text, "%s.%s", bucket, endpoint.authority));
+		store->host = text;
+	}
+	LNC_TRY(lnc_arena_printf(ctx, arena, &text, "%s://%s", endpoint.plain ? "http" : "https", store->host));
 	store->origin = text;
-	LNC_TRY(lnc_arena_printf(ctx, arena, &text, "%.*s%s%s", (int)path_length, authority + length,
-							 config->virtual_hosted ? "" : "/", config->virtual_hosted ? "" : bucket));
+	LNC_TRY(lnc_arena_printf(ctx, arena, &text, "%s%s%s", endpoint.path, config->virtual_hosted ? "" : "/",
+							 config->virtual_hosted ? "" : bucket));
 	store->prefix = text;
 	return LNC_OK;
 }
@@ -319,18 +348,11 @@ take_settings(LncContext *ctx, LncArena *arena, const LncStoreConfig *config, Ln
 {
 	LNC_TRY(check_setting(ctx, "endpoint", config->endpoint));
 	LNC_TRY(check_setting(ctx, "region", config->region));
-	LNC_TRY(check_setting(ctx, "access_key_id", config->access_key_id));
-	LNC_TRY(check_setting(ctx, "session_token", config->session_token));
 	LNC_TRY(keep(ctx, arena, config->region, &store->key.region));
-	LNC_TRY(keep(ctx, arena, config->access_key_id, &store->key.access_key_id));
-	LNC_TRY(keep(ctx, arena, config->secret_access_key, &store->key.secret_access_key));
-	LNC_TRY(keep(ctx, arena, config->session_token, &store->key.session_token));
 	if (store->key.region == NULL)
 		store->key.region = DEFAULT_REGION;
 	store->key.service = "s3";
-	store->is_signed = store->key.access_key_id != NULL;
-	if (store->is_signed && store->key.secret_access_key == NULL)
-		return lnc_fail(ctx, LNC_INVALID, "an access key is given without its secret");
+	LNC_TRY(lnc_s3_keys_open(ctx, arena, config, store));
 
 	store->policy.max_retries = config->max_retries == 0 ? DEFAULT_RETRIES : config->max_retries;
 	if (store->policy.max_retries < 0)
@@ -368,7 +390,7 @@ lnc_s3_open(LncContext *ctx, LncArena *arena, const LncUri *uri, const LncStoreC
 	store->base.ordered =
 		length < sizeof(express) || strcmp(uri->bucket + length - (sizeof(express) - 1), express) != 0;
 	LNC_TRY(take_settings(ctx, arena, config, store));
-	LNC_TRY(parse_endpoint(ctx, arena, config, uri->bucket, store));
+	LNC_TRY(take_endpoint(ctx, arena, config, uri->bucket, store));
 	store->http = config->http;
 	if (store->http == NULL)
 		LNC_TRY(lnc_http_create(ctx, arena, &store->http));

@@ -6,6 +6,7 @@
 #define LNC_STORAGE_S3_H
 
 #include "storage/backend.h"
+#include "storage/credentials.h"
 #include "storage/http.h"
 #include "storage/sigv4.h"
 
@@ -21,7 +22,11 @@ typedef struct LncS3Store
 	const char *host;   /* the authority in it */
 	const char *prefix; /* encoded path in front of the key: "/bucket", or "" when the bucket is in the host */
 	bool is_signed;
-	LncSigV4Key key;
+	LncSigV4Key key;                   /* texts of current */
+	const LncCredentialSource *source; /* NULL: current stays as it is */
+	LncCredentials *current;           /* NULL: requests are not signed */
+	uint64_t refused;                  /* serial of the keys that the store last took for expired; 0: none */
+	int64_t ask_again_ms;              /* when the source is asked next, after it had no newer keys */
 } LncS3Store;
 
 /* One request to S3, beside its LncHttpRequest. Filled by lnc_s3_prepare_call and by the caller before lnc_s3_run. */
@@ -33,6 +38,7 @@ typedef struct LncS3Call
 	LncSigV4Pair params[LNC_S3_MAX_PARAMS];
 	const char *range; /* value of the Range header; NULL: none */
 	bool if_none_match;
+	uint64_t serial; /* of the keys that the last attempt was signed with */
 	char payload_hash[LNC_SHA256_HEX_SIZE];
 } LncS3Call;
 
@@ -52,6 +58,19 @@ extern LncCode lnc_s3_address(LncContext *ctx, LncArena *scratch, LncS3Store *st
 
 /* Run the batch; each request then has its outcome. */
 extern LncCode lnc_s3_run(LncContext *ctx, LncArena *scratch, LncS3Store *store, LncS3Batch *batch) LNC_MUST_CHECK;
+
+/* s3_keys.c: take the keys of config, or their source. */
+extern LncCode lnc_s3_keys_open(LncContext *ctx, LncArena *arena, const LncStoreConfig *config,
+								LncS3Store *store) LNC_MUST_CHECK;
+
+/* Have keys at hand that are not about to expire, asking the source if need be. Called before each attempt. */
+extern LncCode lnc_s3_keys_ready(LncContext *ctx, LncS3Store *store) LNC_MUST_CHECK;
+
+/*
+ * True when the answer says that the keys of the attempt have expired and there may be newer ones, which
+ * lnc_s3_keys_ready then asks for.
+ */
+extern bool lnc_s3_keys_refused(const LncHttpRequest *request);
 
 /* Record what a request that did not succeed means. verb completes "could not …". */
 extern LncCode lnc_s3_error(LncContext *ctx, const LncS3Store *store, const char *verb, const char *key,

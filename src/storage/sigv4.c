@@ -4,6 +4,7 @@
  */
 #include "storage/sigv4.h"
 
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <stdio.h>
@@ -202,20 +203,26 @@ static LncCode
 sign_hash(LncContext *ctx, LncArena *arena, const LncSigV4Key *key, const char *date, const char *scope,
 		  const char *hash, char signature[LNC_SHA256_HEX_SIZE])
 {
+	const char *const steps[] = {key->region, key->service, "aws4_request"};
 	uint8_t digest[DIGEST_SIZE];
 	char day[9];
 	char *text;
+	char *secret;
+	LncCode code;
 
 	snprintf(day, sizeof(day), "%.8s", date);
-	LNC_TRY(lnc_arena_printf(ctx, arena, &text, "AWS4%s", key->secret_access_key));
-	LNC_TRY(hmac(ctx, text, strlen(text), day, digest));
-	LNC_TRY(hmac(ctx, digest, DIGEST_SIZE, key->region, digest));
-	LNC_TRY(hmac(ctx, digest, DIGEST_SIZE, key->service, digest));
-	LNC_TRY(hmac(ctx, digest, DIGEST_SIZE, "aws4_request", digest));
 	LNC_TRY(lnc_arena_printf(ctx, arena, &text, ALGORITHM "\n%s\n%s\n%s", date, scope, hash));
-	LNC_TRY(hmac(ctx, digest, DIGEST_SIZE, text, digest));
-	to_hex(digest, DIGEST_SIZE, signature);
-	return LNC_OK;
+	LNC_TRY(lnc_arena_printf(ctx, arena, &secret, "AWS4%s", key->secret_access_key));
+	code = hmac(ctx, secret, strlen(secret), day, digest);
+	OPENSSL_cleanse(secret, strlen(secret));
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]) && code == LNC_OK; i++)
+		code = hmac(ctx, digest, DIGEST_SIZE, steps[i], digest);
+	if (code == LNC_OK)
+		code = hmac(ctx, digest, DIGEST_SIZE, text, digest);
+	if (code == LNC_OK)
+		to_hex(digest, DIGEST_SIZE, signature);
+	OPENSSL_cleanse(digest, sizeof(digest));
+	return code;
 }
 
 static LncCode

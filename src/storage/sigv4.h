@@ -29,7 +29,7 @@ typedef struct LncSigV4Key
 	const char *secret_access_key;
 	const char *session_token; /* NULL: none; presigned URLs carry it, of header requests it is one more header */
 	const char *region;
-	const char *service; /* "s3" */
+	const char *service; /* "s3", "sts" */
 } LncSigV4Key;
 
 /* A query parameter or a header, not encoded. */

@@ -31,13 +31,15 @@ typedef struct LncStoreConfig
 	const char *access_key_id; /* NULL: requests are not signed */
 	const char *secret_access_key;
 	const char *session_token; /* NULL: none */
-	bool virtual_hosted;       /* bucket in the host name; default: in the path */
-	bool allow_http;           /* plain http endpoints are refused (LNC_INVALID) otherwise */
-	bool no_conditional_put;   /* the store lacks If-None-Match: put_if_absent answers LNC_UNSUPPORTED at once */
-	int max_retries;           /* 0: 5; -1: none */
-	int connect_timeout_ms;    /* 0: 5000 */
-	int idle_timeout_ms;       /* a transfer that moves no byte for so long is retried; 0: 20000 */
-	struct LncHttp *http;      /* connections shared with other stores (http.h); must outlive this one; NULL: own */
+	const struct LncCredentialSource
+		*credentials;        /* keys that may be renewed (credentials.h), instead of fixed ones; NULL: none */
+	bool virtual_hosted;     /* bucket in the host name; default: in the path */
+	bool allow_http;         /* plain http endpoints are refused (LNC_INVALID) otherwise */
+	bool no_conditional_put; /* the store lacks If-None-Match: put_if_absent answers LNC_UNSUPPORTED at once */
+	int max_retries;         /* 0: 5; -1: none */
+	int connect_timeout_ms;  /* 0: 5000 */
+	int idle_timeout_ms;     /* a transfer that moves no byte for so long is retried; 0: 20000 */
+	struct LncHttp *http;    /* connections shared with other stores (http.h); must outlive this one; NULL: own */
 } LncStoreConfig;
 
 /* A range of bytes of one object. */

@@ -115,3 +115,9 @@ jwt("set", b'{"keys":[' + RFC_KEY + b',{"kty":"RSA","kid":"a","n":"' + b"u" * 34
 jwt("secret", b"0123456789abcdef0123456789abcdef", RFC_TOKEN)
 jwt("pem", b"-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n", RFC_TOKEN)
 jwt("none", b"0123456789abcdef0123456789abcdef", b"eyJhbGciOiJub25lIn0.eyJyb2xlIjoieCJ9.")
+
+# Answers of the token service, and of a machine's credentials service.
+KEYS = b"<AccessKeyId>ASIA</AccessKeyId><SecretAccessKey>s</SecretAccessKey><SessionToken>t</SessionToken><Expiration>2099-01-02T03:04:05Z</Expiration>"
+write("sts", "answer", b"<AssumeRoleResponse><AssumeRoleResult><Credentials>" + KEYS + b"</Credentials></AssumeRoleResult></AssumeRoleResponse>")
+write("sts", "error", b"<ErrorResponse><Error><Code>AccessDenied</Code><Message>No.</Message></Error></ErrorResponse>")
+write("sts", "machine", b'{"AccessKeyId":"ASIA","SecretAccessKey":"s","Token":"t","Expiration":"2099-01-02T03:04:05Z"}')

@@ -77,14 +77,18 @@ read_request(int fd, FakeRequest *request)
 	if (length != NULL)
 		body = strtoull(strchr(length, ':') + 1, NULL, 10);
 	request->body_size = body;
+	used = 0;
 	while (body > 0)
 	{
 		ssize_t n = recv(fd, sink, body < sizeof(sink) ? body : sizeof(sink), 0);
 
 		if (n <= 0)
 			return false;
+		for (ssize_t i = 0; i < n && used + 1 < sizeof(request->body); i++)
+			request->body[used++] = sink[i];
 		body -= (size_t)n;
 	}
+	request->body[used] = '\0';
 	return true;
 }
 

@@ -16,6 +16,7 @@ typedef struct FakeRequest
 {
 	char head[8192]; /* request line and headers */
 	size_t body_size;
+	char body[4096]; /* its beginning */
 } FakeRequest;
 
 /*

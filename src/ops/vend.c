@@ -1,0 +1,74 @@
+/*
+ * vend.c
+ *	  Storage options for clients, in the spelling of Lance's object stores.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "ops/vend.h"
+#include "pg/credentials.h"
+#include "pg/privilege.h"
+
+/* More than there can be. */
+#define MAX_OPTIONS 12
+
+static void
+add(LanceProperties *out, const char *key, const char *value)
+{
+	out->items[out->count++] = (LanceProperty){.key = pstrdup(key), .value = pstrdup(value)};
+}
+
+/* The user's own keys, which the server's owner has opened to him by the option vending. */
+static void
+add_static_keys(const LanceProfile *profile, LanceProperties *out)
+{
+	if (profile->access_key_id == NULL)
+		return;
+	add(out, "aws_access_key_id", profile->access_key_id);
+	add(out, "aws_secret_access_key", profile->secret_access_key);
+	if (profile->session_token != NULL)
+		add(out, "aws_session_token", profile->session_token);
+}
+
+static void
+add_session_keys(const LanceProfile *profile, const char *location, bool may_write, LanceProperties *out)
+{
+	LncCredentials keys;
+
+	if (lance_credentials_vend(profile, location, may_write ? LNC_SESSION_WRITE : LNC_SESSION_READ, &keys))
+	{
+		add(out, "aws_access_key_id", keys.access_key_id);
+		add(out, "aws_secret_access_key", keys.secret_access_key);
+		add(out, "aws_session_token", keys.session_token);
+		add(out, "expires_at_millis", psprintf(INT64_FORMAT, keys.expires_ms));
+		add(out, "refresh_offset_millis",
+			psprintf(INT64_FORMAT, lance_credentials_refresh_offset(&keys, lnc_wall_ms())));
+	}
+	lnc_credentials_wipe(&keys);
+}
+
+void
+lance_vend_options(const LanceProfile *profile, const char *location, LanceOptionalBool vend, bool may_write,
+				   LanceProperties *out)
+{
+	const char **keys;
+	const char **values;
+	int n = lance_profile_client_options(profile, &keys, &values);
+
+	*out = (LanceProperties){.given = true, .items = palloc0(MAX_OPTIONS * sizeof(LanceProperty))};
+	for (int i = 0; i < n; i++)
+		add(out, keys[i], values[i]);
+	/* Local files are reached without options. */
+	if (n == 0 || vend == LANCE_BOOL_FALSE)
+		return;
+	if (profile->vending == LANCE_VENDING_STATIC)
+		add_static_keys(profile, out);
+	else if (profile->vending == LANCE_VENDING_STS)
+		add_session_keys(profile, location, may_write, out);
+}
+
+bool
+lance_vend_may_write(void)
+{
+	return lance_may_execute("lance_create_table_version", GetUserId()) == LANCE_EXECUTE_ALLOWED;
+}
