@@ -41,6 +41,16 @@ CREATE SERVER s FOREIGN DATA WRAPPER lance_fdw OPTIONS (root 's3://b/prefix', en
 	client_endpoint 'https://store.example', region 'eu-central-1', allow_http 'on', virtual_hosted_style 'false',
 	conditional_put 'off', managed_versioning 'true');
 ALTER SERVER s OPTIONS (DROP allow_http);
+ALTER SERVER s OPTIONS (vending 'sometimes');
+ALTER SERVER s OPTIONS (credentials 'environment');
+ALTER SERVER s OPTIONS (sts_duration '60');
+ALTER SERVER s OPTIONS (sts_duration 'long');
+ALTER SERVER s OPTIONS (sts_role_arn 'role/x');
+ALTER SERVER s OPTIONS (sts_external_id 'a b');
+ALTER SERVER s OPTIONS (sts_endpoint 'https://user@host');
+ALTER SERVER s OPTIONS (vending 'sts', credentials 'sts', sts_duration '900', sts_role_arn 'arn:aws:iam::123456789012:role/x',
+	sts_external_id 'id', sts_endpoint 'https://sts.example');
+ALTER SERVER s OPTIONS (SET sts_endpoint 'http://sts.example', DROP endpoint, DROP allow_http);
 ALTER SERVER s OPTIONS (DROP root);
 ALTER FOREIGN DATA WRAPPER lance_fdw OPTIONS (ADD root '/x');
 

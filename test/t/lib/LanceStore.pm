@@ -11,12 +11,15 @@ use warnings FATAL => 'all';
 use Fcntl ':flock';
 use IO::Socket::INET;
 use Math::BigInt;
+use JSON::PP ();
 use POSIX ();
 use PostgreSQL::Test::Utils;
-use Time::HiRes qw(sleep);
+use Time::HiRes qw(sleep time);
 
 # Options: buckets, those that there are (default: "bucket"); counts, a function of method and key that says which requests the
-# plan is about (default: each change). The object has dir, port and url.
+# plan is about (default: each change); lifetime, of the keys that its token service gives, in seconds. With that, requests are
+# refused unless they come with such a key that lives and whose policy covers them, or with one of the keys of the option trusted.
+# The object has dir, port and url.
 sub start
 {
 	my ($class, %option) = @_;
@@ -28,10 +31,13 @@ sub start
 		url => 'http://127.0.0.1:' . $listener->sockport,
 		buckets => { map { $_ => 1 } @{ $option{buckets} // ['bucket'] } },
 		counts => $option{counts} // sub { $_[0] eq 'PUT' || $_[0] eq 'DELETE' },
+		lifetime => $option{lifetime},
+		trusted => { map { $_ => 1 } @{ $option{trusted} // [] } },
 		parent => $$,
 	}, $class;
 
 	$self->plan('');
+	$self->token_service('');
 	$self->{pid} = fork() // die "no process: $!";
 	if ($self->{pid} == 0)
 	{
@@ -188,6 +194,70 @@ sub action_for
 
 sub kill_victims { kill 'KILL', split(/ /, slurp_file("$_[0]{dir}/victims")) }
 
+# ---- the token service: AssumeRole and AssumeRoleWithWebIdentity, unsigned as far as it goes, like the store itself
+
+# What it does from now on: "" (gives keys), "refuse", "error", "down" (no answer), "mute". Its log starts anew.
+sub token_service
+{
+	my ($self, $what) = @_;
+
+	write_file("$self->{dir}/sts-plan", $what);
+	write_file("$self->{dir}/sts-log", '');
+	return;
+}
+
+# What it was asked since then: hashes of the parameters, with Signer, the key that signed.
+sub sessions
+{
+	my ($self) = @_;
+
+	return map { JSON::PP->new->decode($_) } split /\n/, slurp_file("$self->{dir}/sts-log");
+}
+
+sub assume_role
+{
+	my ($self, $client, $head, $body) = @_;
+	my %asked = map { my ($k, $v) = split /=/, $_, 2; $k => $v =~ s/%([0-9A-Fa-f]{2})/chr hex $1/egr } split /&/, $body;
+	my $plan = slurp_file("$self->{dir}/sts-plan");
+
+	($asked{Signer}) = $head =~ m{Credential=([^/]*)};
+	open my $f, '>>', "$self->{dir}/sts-log" or die $!;
+	flock $f, LOCK_EX;
+	syswrite($f, JSON::PP->new->canonical->encode(\%asked) . "\n");
+	close $f;
+	return close $client if $plan eq 'down';
+	if ($plan eq 'mute') { 1 while sysread($client, my $piece, 65536); return }
+	return answer($client, 500, 'oops') if $plan eq 'error';
+	return answer($client, 403, '<ErrorResponse><Error><Code>AccessDenied</Code><Message>Not you.</Message></Error></ErrorResponse>')
+	  if $plan eq 'refuse' || ($asked{Action} eq 'AssumeRole' && !$self->{trusted}{ $asked{Signer} // '' });
+
+	my $name = sprintf('%d-%d', time() * 1000000, $$);
+	my $end = time() + $self->{lifetime};
+	my $prefix = ($asked{Policy} // '') =~ m{"arn:aws:s3:::([^"]*)/\*"} ? $1 : '';
+
+	write_file("$self->{dir}/session-$name", "$end $prefix");
+	my $expires = POSIX::strftime('%Y-%m-%dT%H:%M:%S', gmtime int $end) . sprintf('.%03dZ', ($end - int $end) * 1000);
+	return answer($client, 200, "<$asked{Action}Response><$asked{Action}Result><Credentials><AccessKeyId>ASIA$name</AccessKeyId>"
+		. "<SecretAccessKey>vended-secret-$name</SecretAccessKey><SessionToken>vended-token-$name</SessionToken>"
+		. "<Expiration>$expires</Expiration></Credentials></$asked{Action}Result></$asked{Action}Response>");
+}
+
+# Why a request may not be, as status and code; nothing when it may.
+sub refusal
+{
+	my ($self, $r) = @_;
+	my ($key) = $r->{head} =~ m{Credential=([^/]*)};
+	my ($token) = $r->{head} =~ /^x-amz-security-token: *vended-token-(\S+)/im;
+
+	return if !defined $self->{lifetime} || (defined $key && $self->{trusted}{$key});
+	return (403, 'AccessDenied') if !defined $token || $key ne "ASIA$token" || !-e "$self->{dir}/session-$token";
+	my ($end, $prefix) = split / /, slurp_file("$self->{dir}/session-$token"), 2;
+	return (400, 'ExpiredToken') if time() >= $end;
+	my ($listed) = $r->{query} =~ /list-type=2/ ? $r->{query} =~ /(?:^|&)prefix=([^&]*)/ : ($r->{key});
+	my $place = "$r->{bucket}/" . ($listed // '') =~ s/%([0-9A-Fa-f]{2})/chr hex $1/egr;
+	return $prefix eq '' || index($place, "$prefix/") == 0 ? () : (403, 'AccessDenied');
+}
+
 # ---- requests
 
 sub answer
@@ -218,11 +288,14 @@ sub serve
 	my ($method, $bucket, $key, $query) = $head =~ m{^(\S+) /([^/? ]*)/?([^? ]*)\??(\S*)};
 	my %request = (method => $method, bucket => $bucket, key => $key, query => $query, head => $head, body => $body,
 		conditional => scalar($head =~ /^if-none-match: *\*/im));
+	return $self->assume_role($client, $head, $body) if $method eq 'POST' && $bucket eq '' && $body =~ /Action=AssumeRole/;
 	my $action = $self->action_for($method, $key);
 
 	append_to_file("$self->{dir}/log", "$method" . ($request{conditional} ? '*' : '') . " $key\n") if $method eq 'PUT' || $method eq 'DELETE';
 	$self->kill_victims if $action eq 'killed';
 	return close $client if $action eq 'dropped' || $action eq 'killed';
+	my @refusal = $self->refusal(\%request);
+	return refuse($client, @refusal, $method) if @refusal;
 	return refuse($client, 500, 'InternalError', $method) if $action eq 'error';
 	return refuse($client, 409, 'ConditionalRequestConflict', $method) if $action eq 'conflict';
 	return refuse($client, 412, 'PreconditionFailed', $method) if $action eq 'refused';
