@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/access.h"
 #include "miscadmin.h"
 #include "ops/vend.h"
 #include "pg/credentials.h"
@@ -68,7 +69,8 @@ lance_vend_options(const LanceProfile *profile, const char *location, LanceOptio
 }
 
 bool
-lance_vend_may_write(void)
+lance_vend_may_write(int64 table_id)
 {
-	return lance_may_execute("lance_create_table_version", GetUserId()) == LANCE_EXECUTE_ALLOWED;
+	return lance_may_execute("lance_create_table_version", GetUserId()) == LANCE_EXECUTE_ALLOWED &&
+		   (table_id < 0 || lance_access_of(table_id, GetUserId()) >= LANCE_LEVEL_WRITE);
 }

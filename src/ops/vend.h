@@ -16,7 +16,7 @@
 extern void lance_vend_options(const LanceProfile *profile, const char *location, LanceOptionalBool vend,
 							   bool may_write, LanceProperties *out);
 
-/* Whether the current user may commit to tables. */
-extern bool lance_vend_may_write(void);
+/* Whether the current user may commit to a table; a negative number stands for one that he is just making, and so owns. */
+extern bool lance_vend_may_write(int64 table_id);
 
 #endif

@@ -41,13 +41,13 @@ sub keys_of { return join(',', grep { /key|token|expires|refresh/ } sort keys %{
 sql("CREATE SERVER s3 FOREIGN DATA WRAPPER lance_fdw OPTIONS (root 's3://bucket/lake', endpoint '$store->{url}', allow_http 'true', region 'eu-west-1')",
 	"CREATE ROLE nobody", "CREATE ROLE alice", "CREATE ROLE bob",
 	"GRANT USAGE ON FOREIGN SERVER s3 TO alice, bob");
-foreach (qw(alice bob)) { sql("SELECT lance_grant_access('$_', '" . ($_ eq 'bob' ? 'read' : 'write') . "')") }
 # The statement that makes a mapping is logged by the server as others are; it is not for this test to judge.
 sql("SET log_statement = none", "SET log_min_messages = warning", "SET log_min_error_statement = panic",
 	"CREATE USER MAPPING FOR postgres SERVER s3 OPTIONS (access_key_id 'AKMAIN', secret_access_key 'main-secret')",
 	"CREATE USER MAPPING FOR alice SERVER s3 OPTIONS (access_key_id 'AKMAIN', secret_access_key 'main-secret-2')",
 	"CREATE USER MAPPING FOR bob SERVER s3 OPTIONS (access_key_id 'AKMAIN', secret_access_key 'main-secret-3')");
-sql(q{SELECT lance_create_namespace('v', properties => '{"server": "s3"}')}, q{SELECT lance_declare_table('v$t1', vend_credentials => true)});
+sql(q{SELECT lance_create_namespace('v', properties => '{"server": "s3"}')}, q{SELECT lance_declare_table('v$t1', vend_credentials => true)},
+	q{SELECT lance_grant('alice', 'write', 'v')}, q{SELECT lance_grant('bob', 'read', 'v$t1')});
 
 # ---- none, and static only if the operator says so
 my $got = options('v$t1', vend => 'true');
@@ -102,7 +102,7 @@ options('v$t1');
 is(scalar(() = $store->sessions), 5, 'ALTER USER MAPPING: new keys');
 sql("SET log_statement = none", "SET log_min_messages = warning", "DROP USER MAPPING FOR alice SERVER s3");
 is(keys_of(options('v$t1', role => 'alice')), '', 'DROP USER MAPPING: none');
-sql("DROP OWNED BY bob", "DROP ROLE bob", "CREATE ROLE bob", "GRANT USAGE ON FOREIGN SERVER s3 TO bob", "SELECT lance_grant_access('bob', 'read')");
+sql("DROP OWNED BY bob", "DROP ROLE bob", "CREATE ROLE bob", "GRANT USAGE ON FOREIGN SERVER s3 TO bob", q{SELECT lance_grant('bob', 'read', 'v')});
 is(keys_of(options('v$t1', role => 'bob')), '', 'DROP ROLE: none for another role of that name');
 
 # ---- one refresh however many ask, over all processes
