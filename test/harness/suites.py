@@ -44,7 +44,7 @@ class Setting:
 
     def __init__(self, pg, home, logs):
         self.pg, self.home, self.logs = pg, home, logs
-        self.tree = None  # a copy of test, sql, expected that the servers' user can read
+        self.tree = None  # a copy of test, sql, expected, docs that the servers' user can read
         self.pythons = {}  # client set -> python
         self.store = None
         self.inspect = None  # the program lance_inspect
@@ -53,7 +53,7 @@ class Setting:
 
     def copy_tree(self):
         self.tree = os.path.join(self.home, "tree")
-        for part in ("test", "sql", "expected"):
+        for part in ("test", "sql", "expected", "docs"):
             if os.path.isdir(os.path.join(ROOT, part)):
                 shutil.copytree(os.path.join(ROOT, part), os.path.join(self.tree, part),
                                 ignore=shutil.ignore_patterns("__pycache__"))
