@@ -73,7 +73,7 @@ EXTRA_CLEAN = $(OBJS:.o=.d) $(addprefix $(BUILD)/,lance_inspect bench gen san un
 
 OBJS = $(LIB_SOURCES:.c=.o) $(PROTO_SOURCES:.c=.o) $(SERVER_SOURCES:.c=.o) $(NANOARROW_OBJS)
 PG_CPPFLAGS = $(LIB_CPPFLAGS)
-SHLIB_LINK = $(LIB_LIBS) -lmicrohttpd $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -Wl,--version-script=src/lance_catalog.map
+SHLIB_LINK = $(LIB_LIBS) -lmicrohttpd -lgnutls $(if $(SANITIZE),-fsanitize=$(SANITIZE)) -Wl,--version-script=src/lance_catalog.map
 
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)

@@ -31,12 +31,22 @@ char *lance_guc_rest_jwt_key_file;
 char *lance_guc_rest_jwt_issuer;
 char *lance_guc_rest_jwt_audience;
 char *lance_guc_rest_jwt_role_claim;
+bool lance_guc_rest_ssl;
+char *lance_guc_rest_ssl_cert_file;
+char *lance_guc_rest_ssl_key_file;
+int lance_guc_rest_ssl_min_protocol_version;
 int lance_guc_rest_max_body_size;
 int lance_guc_rest_max_connections;
 int lance_guc_rest_max_connections_per_address;
 int lance_guc_rest_idle_timeout;
 int lance_guc_rest_statement_timeout;
 int lance_guc_rest_lock_timeout;
+
+static const struct config_enum_entry tls_versions[] = {
+	{"TLSv1.2", LANCE_TLS_1_2, false},
+	{"TLSv1.3", LANCE_TLS_1_3, false},
+	{NULL, 0, false},
+};
 
 static bool
 check_allowed_local_roots(char **newval, void **extra, GucSource source)
@@ -104,6 +114,23 @@ define_storage(void)
 		NULL, &lance_guc_store_timeout, 20000, 100, 3600000, PGC_USERSET, GUC_UNIT_MS, NULL, NULL, NULL);
 }
 
+/* TLS on the REST port. */
+static void
+define_rest_tls(GucContext startup)
+{
+	DefineCustomBoolVariable("lance_catalog.rest_ssl", "Serves REST requests over TLS only.", NULL,
+							 &lance_guc_rest_ssl, false, startup, 0, NULL, NULL, NULL);
+	DefineCustomStringVariable("lance_catalog.rest_ssl_cert_file", "File of the REST server's certificate.",
+							   "Relative paths start in the data directory; empty takes ssl_cert_file.",
+							   &lance_guc_rest_ssl_cert_file, "", PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomStringVariable("lance_catalog.rest_ssl_key_file", "File of the REST server's private key.",
+							   "Relative paths start in the data directory; empty takes ssl_key_file.",
+							   &lance_guc_rest_ssl_key_file, "", PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomEnumVariable(
+		"lance_catalog.rest_ssl_min_protocol_version", "Lowest version of TLS that the REST server speaks.", NULL,
+		&lance_guc_rest_ssl_min_protocol_version, LANCE_TLS_1_2, tls_versions, startup, 0, NULL, NULL, NULL);
+}
+
 /*
  * The server is started with the values of postmaster start. Without preloading there is no server, and settings
  * of that context can't be defined any more; they are then defined as reloadable so that SHOW works.
@@ -166,6 +193,7 @@ define_rest(void)
 	DefineCustomIntVariable("lance_catalog.rest_workers", "Processes that hold the connections of REST clients.",
 							"0 turns the REST server off. Needs the library in shared_preload_libraries.",
 							&lance_guc_rest_workers, 2, 0, LANCE_MAX_REST_WORKERS, startup, 0, NULL, NULL, NULL);
+	define_rest_tls(startup);
 }
 
 void

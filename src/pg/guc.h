@@ -27,8 +27,17 @@ extern char *lance_guc_rest_jwt_key_file;   /* empty: no web tokens */
 extern char *lance_guc_rest_jwt_issuer;     /* empty: any */
 extern char *lance_guc_rest_jwt_audience;   /* empty: any */
 extern char *lance_guc_rest_jwt_role_claim; /* never empty */
-extern int lance_guc_rest_max_body_size;    /* kB */
-extern int lance_guc_rest_max_connections;  /* per worker */
+extern bool lance_guc_rest_ssl;
+extern char *lance_guc_rest_ssl_cert_file; /* empty: the server's */
+extern char *lance_guc_rest_ssl_key_file;  /* empty: the server's */
+typedef enum LanceTlsVersion
+{
+	LANCE_TLS_1_2,
+	LANCE_TLS_1_3
+} LanceTlsVersion;
+extern int lance_guc_rest_ssl_min_protocol_version; /* a LanceTlsVersion */
+extern int lance_guc_rest_max_body_size;            /* kB */
+extern int lance_guc_rest_max_connections;          /* per worker */
 extern int lance_guc_rest_max_connections_per_address;
 extern int lance_guc_rest_idle_timeout;      /* seconds */
 extern int lance_guc_rest_statement_timeout; /* ms; 0: none */

@@ -13,9 +13,9 @@
 #include "pg/env.h"
 #include "pg/errcodes.h"
 #include "pg/guc.h"
+#include "pg/text_file.h"
 #include "rest/bearer.h"
 #include "rest/request.h"
-#include "storage/fd.h"
 #include "token/jwt.h"
 #include "utils/acl.h"
 #include "utils/memutils.h"
@@ -49,31 +49,14 @@ lance_bearer_reload(void)
 	key_memory = NULL;
 }
 
-/* The file's bytes; palloc'd. */
-static LncSlice
-read_file(const char *path)
-{
-	FILE *file = AllocateFile(path, PG_BINARY_R);
-	char *bytes = palloc(MAX_FILE_BYTES + 1);
-	size_t size;
-
-	if (file == NULL)
-		ereport(ERROR, (errcode_for_file_access(), errmsg("could not open file \"%s\": %m", path)));
-	size = fread(bytes, 1, MAX_FILE_BYTES + 1, file);
-	if (ferror(file))
-		ereport(ERROR, (errcode_for_file_access(), errmsg("could not read file \"%s\": %m", path)));
-	FreeFile(file);
-	if (size > MAX_FILE_BYTES)
-		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED), errmsg("file \"%s\" is too large", path)));
-	return (LncSlice){.data = (uint8_t *)bytes, .size = size};
-}
-
 /* Whoever asks is told only that it can't be done; the log says why. */
 static void
 load_keys(void)
 {
 	MemoryContext old = CurrentMemoryContext;
 	LanceLibrary *library;
+	char *volatile text = NULL;
+	size_t size = 0;
 	LncSlice file;
 
 	lance_bearer_reload();
@@ -81,7 +64,8 @@ load_keys(void)
 	{
 		key_memory = AllocSetContextCreate(TopMemoryContext, "keys of web tokens", ALLOCSET_SMALL_SIZES);
 		library = lance_library_create(key_memory);
-		file = read_file(lance_guc_rest_jwt_key_file);
+		text = lance_read_text_file(lance_guc_rest_jwt_key_file, MAX_FILE_BYTES, &size);
+		file = (LncSlice){.data = (uint8_t *)text, .size = size};
 		if (lnc_jwt_keys_read(&library->ctx, library->arena, file, &keys) != LNC_OK)
 			ereport(
 				ERROR,
@@ -89,7 +73,7 @@ load_keys(void)
 				 errmsg("file \"%s\" holds no keys for web tokens", lance_guc_rest_jwt_key_file),
 				 errdetail("%s.", library->ctx.error.message),
 				 errhint("It is a JSON web key set, RSA public keys in PEM, or a secret of 32 bytes or more.")));
-		explicit_bzero(unconstify(uint8_t *, file.data), file.size);
+		lance_wipe_text(text, size);
 	}
 	PG_CATCH();
 	{
@@ -98,6 +82,7 @@ load_keys(void)
 		MemoryContextSwitchTo(old);
 		error = CopyErrorData();
 		FlushErrorState();
+		lance_wipe_text(text, size);
 		lance_bearer_reload();
 		ereport(LOG, (errcode(error->sqlerrcode), errmsg("%s", error->message),
 					  error->detail != NULL ? errdetail("%s", error->detail) : 0,

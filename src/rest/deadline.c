@@ -4,7 +4,6 @@
  */
 #include "postgres.h"
 
-#include <microhttpd.h>
 #include <sys/socket.h>
 
 #include "lib/ilist.h"
@@ -46,24 +45,15 @@ forget(LanceDeadline *deadline)
 	deadline->waiting = false;
 }
 
-static LanceDeadline *
-deadline_of(struct MHD_Connection *connection)
-{
-	const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-
-	return info != NULL ? info->socket_context : NULL;
-}
-
 LanceDeadline *
-lance_deadline_open(struct MHD_Connection *connection)
+lance_deadline_open(pgsocket fd)
 {
-	const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 	LanceDeadline *deadline =
 		MemoryContextAllocExtended(TopMemoryContext, sizeof(LanceDeadline), MCXT_ALLOC_NO_OOM | MCXT_ALLOC_ZERO);
 
 	if (deadline == NULL)
 		return NULL;
-	deadline->fd = info != NULL ? info->connect_fd : PGINVALID_SOCKET;
+	deadline->fd = fd;
 	await(deadline);
 	return deadline;
 }
@@ -78,10 +68,8 @@ lance_deadline_close(LanceDeadline *deadline)
 }
 
 void
-lance_deadline_renew(struct MHD_Connection *connection)
+lance_deadline_renew(LanceDeadline *deadline)
 {
-	LanceDeadline *deadline = deadline_of(connection);
-
 	if (deadline == NULL)
 		return;
 	forget(deadline);
@@ -89,10 +77,8 @@ lance_deadline_renew(struct MHD_Connection *connection)
 }
 
 void
-lance_deadline_pause(struct MHD_Connection *connection)
+lance_deadline_pause(LanceDeadline *deadline)
 {
-	LanceDeadline *deadline = deadline_of(connection);
-
 	if (deadline != NULL)
 		forget(deadline);
 }
@@ -125,7 +111,6 @@ lance_deadline_enforce(void)
 
 		/* the library finds the end of the stream and closes the connection */
 		forget(deadline);
-		if (deadline->fd != PGINVALID_SOCKET)
-			(void)shutdown(deadline->fd, SHUT_RDWR);
+		(void)shutdown(deadline->fd, SHUT_RDWR);
 	}
 }

@@ -10,22 +10,20 @@
 
 #include "datatype/timestamp.h"
 
-struct MHD_Connection;
-
 /* What is remembered of a connection; made by lance_deadline_open, freed by lance_deadline_close. */
 typedef struct LanceDeadline LanceDeadline;
 
 /* A connection has come: its first request is due. NULL when there is no memory; it has no deadline then. */
-extern LanceDeadline *lance_deadline_open(struct MHD_Connection *connection);
+extern LanceDeadline *lance_deadline_open(pgsocket fd);
 
 /* The connection is gone. Takes NULL. */
 extern void lance_deadline_close(LanceDeadline *deadline);
 
-/* The headers are there, or the request is over: what comes next has its own time. */
-extern void lance_deadline_renew(struct MHD_Connection *connection);
+/* The headers are there, or the request is over: what comes next has its own time. Takes NULL. */
+extern void lance_deadline_renew(LanceDeadline *deadline);
 
-/* The request is there in full; from now on the time is ours, until renewed. */
-extern void lance_deadline_pause(struct MHD_Connection *connection);
+/* The request is there in full; from now on the time is ours, until renewed. Takes NULL. */
+extern void lance_deadline_pause(LanceDeadline *deadline);
 
 /* The worker was busy with another request since begun: that time is not the clients'. */
 extern void lance_deadline_extend(TimestampTz begun);

@@ -19,18 +19,18 @@
 #include "miscadmin.h"
 #include "pg/guc.h"
 #include "rest/deadline.h"
+#include "rest/framing.h"
+#include "rest/handshake.h"
 #include "rest/hangup.h"
 #include "rest/http.h"
 #include "rest/request.h"
+#include "rest/tls.h"
 #include "storage/fd.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
 /* Request line and headers of one connection must fit in here, besides buffers. */
 #define CONNECTION_MEMORY (32 * 1024)
-
-/* The longest header, name and value together. */
-#define HEADER_LINE (16 * 1024)
 
 /* A body up to this size is taken from anybody; a larger one only from callers that are let in. */
 #define UNASKED_BODY (64 * 1024)
@@ -62,6 +62,13 @@ typedef struct Exchange
 	bool have_reply;  /* decided before the body was there */
 	LanceRestReply reply;
 } Exchange;
+
+/* What is kept of a connection; a part is NULL when there was no memory for it. */
+typedef struct Client
+{
+	LanceDeadline *deadline;
+	LanceHandshake *handshake;
+} Client;
 
 static struct MHD_Daemon *http_daemon;
 static LanceHttpHandler http_handler;
@@ -111,6 +118,15 @@ keep_escapes(void *closure, struct MHD_Connection *connection, char *text)
 	return strlen(text);
 }
 
+static LanceDeadline *
+deadline_of(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	const Client *client = info != NULL ? info->socket_context : NULL;
+
+	return client != NULL ? client->deadline : NULL;
+}
+
 /* ---- the request's stages */
 
 static void *
@@ -145,7 +161,7 @@ end_request(void *closure, struct MHD_Connection *connection, void **state, enum
 	Exchange *exchange = *state;
 
 	*state = NULL;
-	lance_deadline_renew(connection);
+	lance_deadline_renew(deadline_of(connection));
 	if (exchange != NULL)
 	{
 		kept_total -= exchange->kept;
@@ -212,82 +228,6 @@ decide_too_large(Exchange *exchange)
 			   psprintf("request body is larger than %d kB", lance_guc_rest_max_body_size));
 }
 
-/* What the headers say about where the request ends. */
-typedef struct Framing
-{
-	bool broken; /* a name that is no token, or a value in which a second header could hide */
-	bool too_long;
-	int hosts;
-	int lengths;
-	int codings;
-	const char *length;
-	const char *coding;
-} Framing;
-
-static bool
-begins_longer(const char *name, const char *beginning)
-{
-	size_t length = strlen(beginning);
-
-	return pg_strncasecmp(name, beginning, length) == 0 && name[length] != '\0';
-}
-
-static enum MHD_Result
-note_header(void *closure, enum MHD_ValueKind kind, const char *name, size_t name_size, const char *value,
-			size_t value_size)
-{
-	static const char token[] = "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-	Framing *framing = closure;
-
-	if (name_size == 0 || strspn(name, token) != name_size)
-		framing->broken = true;
-	if (value != NULL && (strlen(value) != value_size || strpbrk(value, "\r\n") != NULL))
-		framing->broken = true;
-	if (name_size + value_size > HEADER_LINE)
-		framing->too_long = true;
-
-	/* the library appends a folded line to the name when the value before it is empty */
-	if (begins_longer(name, MHD_HTTP_HEADER_CONTENT_LENGTH) ||
-		begins_longer(name, MHD_HTTP_HEADER_TRANSFER_ENCODING))
-		framing->broken = true;
-	if (pg_strcasecmp(name, MHD_HTTP_HEADER_HOST) == 0)
-		framing->hosts++;
-	else if (pg_strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0)
-	{
-		framing->lengths++;
-		framing->length = value != NULL ? value : "";
-	}
-	else if (pg_strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0)
-	{
-		framing->codings++;
-		framing->coding = value != NULL ? value : "";
-	}
-	return MHD_YES;
-}
-
-/*
- * The declared length of the body. False when the headers contradict each other, or can be read in more than one way
- * (RFC 9112, sections 5.1 and 6), which would let a proxy in front of us see other requests than we do.
- */
-static bool
-body_length(const Framing *framing, uint64 *length)
-{
-	char *end;
-
-	*length = 0;
-	if (framing->broken || framing->hosts > 1 || framing->lengths + framing->codings > 1)
-		return false;
-	if (framing->codings == 1)
-		return pg_strcasecmp(framing->coding, "chunked") == 0;
-	if (framing->lengths == 0)
-		return true;
-	if (framing->length[0] == '\0' || strspn(framing->length, "0123456789") != strlen(framing->length))
-		return false;
-	errno = 0;
-	*length = strtoull(framing->length, &end, 10);
-	return errno == 0;
-}
-
 static enum MHD_Result
 send_reply(struct MHD_Connection *connection, const LanceRestReply *reply, bool close_connection)
 {
@@ -311,10 +251,19 @@ send_reply(struct MHD_Connection *connection, const LanceRestReply *reply, bool 
 	return result;
 }
 
-/*
- * Answer in the middle of an upload, which the library has no call for: write the reply to the socket ourselves. It is
- * small, so a socket that nothing was written to takes it whole.
- */
+/* Send text as the last of a connection. It is small, so a socket that nothing was written to takes it whole. */
+static bool
+send_last(struct MHD_Connection *connection, pgsocket fd, const char *text)
+{
+	const union MHD_ConnectionInfo *info;
+
+	if (!lance_guc_rest_ssl)
+		return send(fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
+	info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+	return info != NULL && lance_tls_send_last(info->tls_session, text, strlen(text));
+}
+
+/* Answer in the middle of an upload, which the library has no call for: write the reply to the socket ourselves. */
 static void
 send_raw(Exchange *exchange, struct MHD_Connection *connection)
 {
@@ -325,7 +274,7 @@ send_raw(Exchange *exchange, struct MHD_Connection *connection)
 						  "Content-Length: %zu\r\n\r\n%.*s",
 						  reply->status, reason, reply->size, (int)reply->size, reply->body);
 
-	if (info != NULL && send(info->connect_fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
+	if (info != NULL && send_last(connection, info->connect_fd, text))
 		shutdown(info->connect_fd, SHUT_WR);
 	exchange->fate = BODY_REFUSED;
 }
@@ -346,21 +295,20 @@ static enum MHD_Result
 admit_headers(Exchange *exchange, struct MHD_Connection *connection, const char *method)
 {
 	LanceRestRequest *request = &exchange->request;
-	Framing framing = {0};
-	uint64 length;
+	LanceFraming framing;
 
 	exchange->headers_seen = true;
 	exchange->fate = BODY_DROP;
-	lance_deadline_renew(connection);
+	lance_deadline_renew(deadline_of(connection));
 	request->method = MemoryContextStrdup(request->context, method);
 	take_credential(exchange, connection);
-	MHD_get_connection_values_n(connection, MHD_HEADER_KIND, note_header, &framing);
+	framing = lance_framing_of(connection);
 	if (framing.too_long)
 	{
 		decide(exchange, MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE, LANCE_INVALID_INPUT, "a header is too long");
 		return send_reply(connection, &exchange->reply, true);
 	}
-	if (!body_length(&framing, &length))
+	if (framing.unclear)
 	{
 		decide(exchange, MHD_HTTP_BAD_REQUEST, LANCE_INVALID_INPUT, "the length of the request body is not clear");
 		return send_reply(connection, &exchange->reply, true);
@@ -374,15 +322,15 @@ admit_headers(Exchange *exchange, struct MHD_Connection *connection, const char 
 	else if (request->route->function != NULL && request->route->body == LANCE_BODY_JSON)
 		exchange->fate = BODY_KEEP;
 	exchange->allowance = max_body();
-	if (length > max_body())
+	if (framing.length > max_body())
 	{
 		decide_too_large(exchange);
 		/* a client may read nothing before it has sent everything, so what is not absurd is drained first */
 		exchange->allowance *= DRAINED_AT_MOST;
-		if (length > exchange->allowance)
+		if (framing.length > exchange->allowance)
 			return send_reply(connection, &exchange->reply, true);
 	}
-	if (length > UNASKED_BODY && exchange->fate == BODY_KEEP)
+	if (framing.length > UNASKED_BODY && exchange->fate == BODY_KEEP)
 		ask_admission(exchange);
 	return MHD_YES;
 }
@@ -432,7 +380,7 @@ answer(Exchange *exchange, struct MHD_Connection *connection)
 {
 	if (exchange->fate == BODY_REFUSED)
 		return MHD_NO;
-	lance_deadline_pause(connection);
+	lance_deadline_pause(deadline_of(connection));
 	if (!exchange->have_reply)
 	{
 		TimestampTz begun = GetCurrentTimestamp();
@@ -478,27 +426,52 @@ on_request(void *closure, struct MHD_Connection *connection, const char *url, co
 	return result;
 }
 
-/* Descriptors of connections count towards the server's limit of open files; requests have their time to arrive. */
+/* Descriptors of connections count towards the server's limit of open files. */
+static Client *
+open_client(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	Client *client =
+		MemoryContextAllocExtended(TopMemoryContext, sizeof(*client), MCXT_ALLOC_NO_OOM | MCXT_ALLOC_ZERO);
+
+	ReserveExternalFD();
+	if (info == NULL)
+		return client;
+	lance_hangup_watch(info->connect_fd);
+	if (client != NULL)
+	{
+		client->deadline = lance_deadline_open(info->connect_fd);
+		client->handshake = lance_handshake_open(connection, info->connect_fd);
+	}
+	return client;
+}
+
+static void
+close_client(struct MHD_Connection *connection, Client *client)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	if (info != NULL)
+		lance_hangup_forget(info->connect_fd);
+	if (client != NULL)
+	{
+		lance_deadline_close(client->deadline);
+		lance_handshake_close(client->handshake);
+		pfree(client);
+	}
+	ReleaseExternalFD();
+}
+
 static void
 on_connection(void *closure, struct MHD_Connection *connection, void **state,
 			  enum MHD_ConnectionNotificationCode what)
 {
-	const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-
 	if (what == MHD_CONNECTION_NOTIFY_STARTED)
-	{
-		ReserveExternalFD();
-		*state = lance_deadline_open(connection);
-		if (info != NULL)
-			lance_hangup_watch(info->connect_fd);
-	}
+		*state = open_client(connection);
 	else
 	{
-		if (info != NULL)
-			lance_hangup_forget(info->connect_fd);
-		lance_deadline_close(*state);
+		close_client(connection, *state);
 		*state = NULL;
-		ReleaseExternalFD();
 	}
 }
 
@@ -519,17 +492,25 @@ lance_http_start(LanceHttpHandler handler, LanceHttpAdmission admit)
 		{MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)on_connection, NULL},
 		{MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
 		{MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, NULL},
+		{lance_guc_rest_ssl ? MHD_OPTION_HTTPS_CERT_CALLBACK2 : MHD_OPTION_END, 0, (void *)lance_tls_choose},
+		{MHD_OPTION_HTTPS_PRIORITIES, 0, unconstify(char *, lance_tls_priorities())},
 		{MHD_OPTION_END, 0, NULL},
 	};
+	unsigned int flags = MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG | MHD_ALLOW_SUSPEND_RESUME;
 
 	http_handler = handler;
 	http_admit = admit;
 	http_context = AllocSetContextCreate(TopMemoryContext, "REST server", ALLOCSET_SMALL_SIZES);
 	lance_hangup_start();
 	MHD_set_panic_func(http_panic, NULL);
+	if (lance_guc_rest_ssl)
+	{
+		flags |= MHD_USE_TLS;
+		lance_tls_start();
+		lance_handshake_start();
+	}
 	http_daemon =
-		MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG | MHD_ALLOW_SUSPEND_RESUME, 0,
-						 NULL, NULL, on_request, NULL, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+		MHD_start_daemon(flags, 0, NULL, NULL, on_request, NULL, MHD_OPTION_ARRAY, options, MHD_OPTION_END);
 	if (http_daemon == NULL)
 		ereport(FATAL, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not start the HTTP library")));
 }
@@ -554,7 +535,7 @@ lance_http_descriptor(void)
 	return info->epoll_fd;
 }
 
-/* Tell a client that all connections are in use. */
+/* Tell a client that all connections are in use. With TLS there is no way to say so short of a handshake. */
 static void
 turn_away(pgsocket fd)
 {
@@ -562,7 +543,8 @@ turn_away(pgsocket fd)
 								"Content-Type: application/json\r\nContent-Length: 63\r\n\r\n"
 								"{\"code\":17,\"error\":\"too many connections to this REST worker\"}\n";
 
-	(void)send(fd, reply, sizeof(reply) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+	if (!lance_guc_rest_ssl)
+		(void)send(fd, reply, sizeof(reply) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 	shutdown(fd, SHUT_WR);
 	close(fd);
 }
@@ -585,6 +567,11 @@ lance_http_accept(pgsocket listening)
 		}
 		return;
 	}
+	if (lance_guc_rest_ssl && !lance_tls_ready())
+	{
+		close(fd); /* never in plain */
+		return;
+	}
 	info = MHD_get_daemon_info(http_daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
 	if (info != NULL && info->num_connections >= (unsigned int)lance_guc_rest_max_connections)
 		turn_away(fd);
@@ -598,8 +585,10 @@ lance_http_run(void)
 	unsigned MHD_LONG_LONG timeout;
 
 	lance_deadline_enforce();
+	lance_handshakes_resume();
 	if (MHD_run(http_daemon) != MHD_YES)
 		ereport(FATAL, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("the HTTP library failed to run")));
+	lance_handshakes_suspend();
 	lance_hangup_pass_on();
 	if (MHD_get_timeout(http_daemon, &timeout) != MHD_YES)
 		return -1;

@@ -20,12 +20,14 @@
 #include "rest/bearer.h"
 #include "rest/executor.h"
 #include "rest/front.h"
+#include "rest/handshake.h"
 #include "rest/hangup.h"
 #include "rest/http.h"
 #include "rest/job.h"
 #include "rest/listen.h"
 #include "rest/main.h"
 #include "rest/release.h"
+#include "rest/tls.h"
 #include "rest/worker.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
@@ -220,6 +222,7 @@ lance_rest_housekeeping(void)
 		ConfigReloadPending = false;
 		ProcessConfigFile(PGC_SIGHUP);
 		lance_bearer_reload();
+		lance_tls_reload();
 	}
 	if (catchupInterruptPending)
 		ProcessCatchupInterrupt();
@@ -239,15 +242,20 @@ create_event_set(int *size)
 {
 	const pgsocket *sockets;
 	int count = lance_rest_listen_sockets(&sockets);
-	WaitEventSet *set = CreateWaitEventSet(TopMemoryContext, count + 4);
+	bool tls = lance_handshake_descriptor() != PGINVALID_SOCKET;
+	WaitEventSet *set;
+
+	*size = count + (tls ? 5 : 4);
+	set = CreateWaitEventSet(TopMemoryContext, *size);
 
 	AddWaitEventToSet(set, WL_LATCH_SET, PGINVALID_SOCKET, MyLatch, NULL);
 	AddWaitEventToSet(set, WL_EXIT_ON_PM_DEATH, PGINVALID_SOCKET, NULL, NULL);
 	AddWaitEventToSet(set, WL_SOCKET_READABLE, lance_http_descriptor(), NULL, NULL);
 	AddWaitEventToSet(set, WL_SOCKET_READABLE, lance_hangup_descriptor(), NULL, NULL);
+	if (tls)
+		AddWaitEventToSet(set, WL_SOCKET_READABLE, lance_handshake_descriptor(), NULL, NULL);
 	for (int i = 0; i < count; i++)
 		AddWaitEventToSet(set, WL_SOCKET_READABLE, sockets[i], NULL, unconstify(pgsocket *, &sockets[i]));
-	*size = count + 4;
 	return set;
 }
 

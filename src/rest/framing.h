@@ -1,0 +1,20 @@
+/*
+ * framing.h
+ *	  Where a request ends, by its headers. A proxy in front must not be able to see other requests than we do.
+ */
+#ifndef LANCE_REST_FRAMING_H
+#define LANCE_REST_FRAMING_H
+
+struct MHD_Connection;
+
+typedef struct LanceFraming
+{
+	bool too_long; /* a header is longer than is allowed */
+	bool unclear;  /* the headers contradict each other, or can be read in more than one way */
+	uint64 length; /* declared length of the body; 0: none, or chunks */
+} LanceFraming;
+
+/* What the headers of a request say, once they are there. */
+extern LanceFraming lance_framing_of(struct MHD_Connection *connection);
+
+#endif
