@@ -114,6 +114,20 @@ sub keys_of
 	  grep { index($_, $start) == 0 } map { /^o-(.*)/ ? pack('H*', $1) : () } readdir $d;
 }
 
+# The files of a folder, below a key.
+sub put_folder
+{
+	my ($self, $folder, $key) = @_;
+
+	opendir my $d, $folder or die "$folder: $!";
+	foreach my $name (grep { !/^\.\.?$/ } readdir $d)
+	{
+		if (-d "$folder/$name") { $self->put_folder("$folder/$name", "$key/$name") }
+		else { $self->put("$key/$name", slurp_file("$folder/$name")) }
+	}
+	return;
+}
+
 # ---- the plan
 
 # What happens to the requests that count: "" (nothing), "N ACTION" for the Nth from now on, "from N ACTION" for all from the Nth on;
@@ -123,6 +137,7 @@ sub keys_of
 #	error, conflict, refused, denied	500, 409, 412, 403, and nothing is done
 #	taken	another's object is there already: 412
 #	unconditional	a conditional write is not known: 501
+#	expired	all keys that were given so far have ended
 #	slow, mute	the answer comes after a second, or not at all
 sub plan
 {
@@ -242,6 +257,15 @@ sub assume_role
 		. "<Expiration>$expires</Expiration></Credentials></$asked{Action}Result></$asked{Action}Response>");
 }
 
+# All keys that were given so far are refused from now on.
+sub end_sessions
+{
+	my ($self) = @_;
+
+	write_file($_, '0 ') foreach glob("$self->{dir}/session-*");
+	return;
+}
+
 # Why a request may not be, as status and code; nothing when it may.
 sub refusal
 {
@@ -294,6 +318,7 @@ sub serve
 	append_to_file("$self->{dir}/log", "$method" . ($request{conditional} ? '*' : '') . " $key\n") if $method eq 'PUT' || $method eq 'DELETE';
 	$self->kill_victims if $action eq 'killed';
 	return close $client if $action eq 'dropped' || $action eq 'killed';
+	$self->end_sessions if $action eq 'expired';
 	my @refusal = $self->refusal(\%request);
 	return refuse($client, @refusal, $method) if @refusal;
 	return refuse($client, 500, 'InternalError', $method) if $action eq 'error';
