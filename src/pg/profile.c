@@ -247,8 +247,9 @@ resolved_path(const char *path)
 	}
 }
 
-static bool
-in_allowed_local_roots(const char *path)
+/* The folder of lance_catalog.allowed_local_roots that path lies in, as it is written there and with all links resolved; NULL: none. */
+static const char *
+allowed_local_root(const char *path)
 {
 	List *folders = NIL;
 	ListCell *lc;
@@ -256,14 +257,16 @@ in_allowed_local_roots(const char *path)
 
 	if (lance_guc_allowed_local_roots[0] == '\0' ||
 		!SplitDirectoriesString(pstrdup(lance_guc_allowed_local_roots), ',', &folders))
-		return false;
+		return NULL;
 	real = resolved_path(path);
 	foreach (lc, folders)
 	{
-		if (lies_in(real, resolved_path(lfirst(lc))))
-			return true;
+		const char *folder = lfirst(lc);
+
+		if (lies_in(path, folder) && lies_in(real, resolved_path(folder)))
+			return folder;
 	}
-	return false;
+	return NULL;
 }
 
 static bool
@@ -284,7 +287,7 @@ lance_profile_trusted(const LanceProfile *profile, const char **option)
 }
 
 static LncStore *
-open_at(LanceLibrary *lib, const LanceProfile *profile, const char *uri)
+open_at(LanceLibrary *lib, const LanceProfile *profile, const char *uri, const char *anchor)
 {
 	bool fixed = profile->credentials == LANCE_CREDENTIALS_MAPPING || is_local(uri);
 	LncStoreConfig config = {
@@ -300,6 +303,7 @@ open_at(LanceLibrary *lib, const LanceProfile *profile, const char *uri)
 		.max_retries = lance_guc_store_retries > 0 ? lance_guc_store_retries : -1,
 		.connect_timeout_ms = lance_guc_store_connect_timeout,
 		.idle_timeout_ms = lance_guc_store_timeout,
+		.anchor = anchor,
 	};
 	LncStore *store;
 
@@ -307,12 +311,30 @@ open_at(LanceLibrary *lib, const LanceProfile *profile, const char *uri)
 	return store;
 }
 
+/*
+ * May the profile's user reach that local location? *anchor is set to the folder by which he may, below which no symbolic link is
+ * followed, since whoever writes there could make them at any moment; NULL: the location itself.
+ */
+static bool
+local_allowed(const LanceProfile *profile, const LncStore *store, const LncStore *root, bool write,
+			  const char **anchor)
+{
+	bool inside = lies_in(lnc_store_uri(store), lnc_store_uri(root));
+
+	*anchor = inside ? psprintf("/%s", lnc_store_object_root(root)) : NULL;
+	if (may_use_server_files(profile->userid, write) || (inside && may_use_server_files(profile->owner, write)))
+		return true;
+	*anchor = allowed_local_root(psprintf("/%s", lnc_store_object_root(store)));
+	return *anchor != NULL;
+}
+
 static LncStore *
 open_checked(LanceLibrary *lib, const LanceProfile *profile, const char *uri, bool write)
 {
 	LncStore *store;
+	LncStore *root;
 	const char *option;
-	bool inside;
+	const char *anchor;
 
 	lance_brief_check();
 	if (!is_local(uri) && strncmp(uri, "s3://", 5) != 0)
@@ -324,22 +346,22 @@ open_checked(LanceLibrary *lib, const LanceProfile *profile, const char *uri, bo
 		ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 						errmsg("permission denied for the %s of server \"%s\"", option, profile->server_name),
 						errhint("A server with the option \"%s\" must be owned by a superuser.", option)));
-	store = open_at(lib, profile, uri);
-	inside = lies_in(lnc_store_uri(store), lnc_store_uri(open_at(lib, profile, profile->root)));
-	if (!inside &&
+	store = open_at(lib, profile, uri, NULL);
+	root = open_at(lib, profile, profile->root, NULL);
+	if (!lies_in(lnc_store_uri(store), lnc_store_uri(root)) &&
 		(write || !(is_local(uri) ? may_use_server_files(profile->userid, false) : superuser_arg(profile->userid))))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("location \"%s\" lies outside the root of server \"%s\"", uri, profile->server_name)));
-	if (is_local(uri) && !may_use_server_files(profile->userid, write) &&
-		!(inside && may_use_server_files(profile->owner, write)) &&
-		!in_allowed_local_roots(psprintf("/%s", lnc_store_object_root(store))))
+	if (!is_local(uri))
+		return store;
+	if (!local_allowed(profile, store, root, write, &anchor))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE), errmsg("permission denied for local folder \"%s\"", uri),
 				 errhint("Local storage needs a server owned by a superuser, membership in %s, or a folder in %s.",
 						 write ? "pg_read_server_files and pg_write_server_files" : "pg_read_server_files",
 						 "lance_catalog.allowed_local_roots")));
-	return store;
+	return anchor != NULL ? open_at(lib, profile, uri, anchor) : store;
 }
 
 LncStore *

@@ -58,7 +58,8 @@ struct LncStore
 };
 
 /* Make the store of each kind. The caller has parsed uri and fills the common head afterwards. */
-extern LncCode lnc_local_open(LncContext *ctx, LncArena *arena, const LncUri *uri, LncStore **out) LNC_MUST_CHECK;
+extern LncCode lnc_local_open(LncContext *ctx, LncArena *arena, const LncUri *uri, const char *anchor,
+							  LncStore **out) LNC_MUST_CHECK;
 extern LncCode lnc_memory_open(LncContext *ctx, LncArena *arena, const LncUri *uri, LncStore **out) LNC_MUST_CHECK;
 extern LncCode lnc_s3_open(LncContext *ctx, LncArena *arena, const LncUri *uri, const LncStoreConfig *config,
 						   LncStore **out) LNC_MUST_CHECK;

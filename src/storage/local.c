@@ -110,12 +110,12 @@ open_parts(int dirfd, const char *path, size_t size, bool create)
 	return dirfd;
 }
 
-/* Make the root and its parents. These are the operator's choice, so links are followed. */
+/* Make the anchor and its parents. These are the operator's choice, so links are followed. */
 static int
-create_root(const char *root)
+create_anchor(const char *anchor)
 {
 	char path[PATH_MAX];
-	size_t length = strlen(root);
+	size_t length = strlen(anchor);
 	int fd;
 
 	if (length >= sizeof(path))
@@ -123,7 +123,7 @@ create_root(const char *root)
 		errno = ENAMETOOLONG;
 		return -1;
 	}
-	memcpy(path, root, length + 1);
+	memcpy(path, anchor, length + 1);
 	for (char *slash = strchr(path + 1, '/');; slash = strchr(slash + 1, '/'))
 	{
 		if (slash != NULL)
@@ -151,17 +151,35 @@ create_root(const char *root)
 			break;
 		*slash = '/';
 	}
-	return open(root, FOLDER_FLAGS);
+	return open(anchor, FOLDER_FLAGS);
+}
+
+static int
+open_anchor(const LncLocalStore *store, bool create)
+{
+	int fd = open(store->anchor, FOLDER_FLAGS);
+
+	if (fd < 0 && errno == ENOENT && create)
+		fd = create_anchor(store->anchor);
+	return fd;
 }
 
 static int
 open_below_root(const LncLocalStore *store, const char *path, size_t size, bool create)
 {
-	int fd = open(store->root, FOLDER_FLAGS);
+	int fd = open_parts(open_anchor(store, create), store->below, strlen(store->below), create);
 
-	if (fd < 0 && errno == ENOENT && create)
-		fd = create_root(store->root);
 	return open_parts(fd, path, size, create);
+}
+
+int
+lnc_local_open_above(const LncLocalStore *store, const char **name)
+{
+	const char *slash = strrchr(store->below, '/');
+
+	*name = slash != NULL ? slash + 1 : store->below;
+	return open_parts(open_anchor(store, false), store->below, (size_t)(slash != NULL ? slash - store->below : 0),
+					  false);
 }
 
 int
@@ -403,8 +421,33 @@ local_folder_stamp(LncContext *ctx, LncStore *base, const char *folder, int sett
 	return LNC_OK;
 }
 
+/* Split the root's path at the anchor. */
+static LncCode
+take_anchor(LncContext *ctx, LncArena *arena, const char *anchor, LncLocalStore *store)
+{
+	size_t length;
+	char *copy;
+
+	store->anchor = store->root;
+	store->below = "";
+	if (anchor == NULL)
+		return LNC_OK;
+	length = strlen(anchor);
+	while (length > 1 && anchor[length - 1] == '/')
+		length--;
+	if (anchor[0] != '/' || strncmp(store->root, anchor, length) != 0 ||
+		(length > 1 && store->root[length] != '/' && store->root[length] != '\0'))
+		return lnc_fail(ctx, LNC_INVALID, "folder \"%.300s\" does not lie in \"%.300s\"", store->root, anchor);
+	LNC_TRY(lnc_arena_strndup(ctx, arena, anchor, length, &copy));
+	store->anchor = copy;
+	store->below = store->root + length;
+	while (*store->below == '/')
+		store->below++;
+	return LNC_OK;
+}
+
 LncCode
-lnc_local_open(LncContext *ctx, LncArena *arena, const LncUri *uri, LncStore **out)
+lnc_local_open(LncContext *ctx, LncArena *arena, const LncUri *uri, const char *anchor, LncStore **out)
 {
 	static const LncStoreOps ops = {
 		.size = local_size,
@@ -429,6 +472,7 @@ lnc_local_open(LncContext *ctx, LncArena *arena, const LncUri *uri, LncStore **o
 	store->base.ops = &ops;
 	store->base.near = true;
 	store->root = root;
+	LNC_TRY(take_anchor(ctx, arena, anchor, store));
 	*out = &store->base;
 	return LNC_OK;
 }

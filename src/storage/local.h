@@ -2,8 +2,8 @@
  * local.h
  *	  Local files: shared by the files that implement the store, private to them.
  *
- * The root's own path is followed as the system does; below it every step is an openat that follows no symbolic link,
- * so that what a client plants in its folder cannot lead out of it.
+ * The path of the anchor, which is the root or a folder above it, is followed as the system does; below it every step is an
+ * openat that follows no symbolic link, so that what a client plants in its folder cannot lead out of it.
  */
 #ifndef LNC_STORAGE_LOCAL_H
 #define LNC_STORAGE_LOCAL_H
@@ -15,7 +15,9 @@
 typedef struct LncLocalStore
 {
 	LncStore base;
-	const char *root; /* absolute path, with its leading slash */
+	const char *root;   /* absolute path, with its leading slash */
+	const char *anchor; /* the same, of the anchor */
+	const char *below;  /* what leads from the anchor to the root; empty when they are one */
 } LncLocalStore;
 
 /* Files being written carry this prefix until they get their name; listings leave them out. */
@@ -40,6 +42,12 @@ extern int lnc_local_open_folder(const LncLocalStore *store, const char *folder,
  */
 extern int lnc_local_open_parent(LncContext *ctx, const LncLocalStore *store, const char *key, bool create,
 								 const char **name);
+
+/*
+ * Open the folder that holds the root, which is not the anchor itself, and point *name at the root's own name. Returns the
+ * descriptor, or -1 with errno set.
+ */
+extern int lnc_local_open_above(const LncLocalStore *store, const char **name);
 
 /* fsync, unless the surroundings can do without it (LncEnv.unsynced). */
 extern int lnc_local_sync(const LncContext *ctx, int fd);

@@ -266,9 +266,9 @@ lnc_local_list_folders(LncContext *ctx, LncStore *base, const char *folder, LncF
 	return list_entries(ctx, (LncLocalStore *)base, folder, &like, visit_for_folders);
 }
 
-/* Remove the root's own folder, or the link that stands for it. */
+/* Remove the anchor when it is the root, or the link that stands for it. */
 static LncCode
-remove_root(LncContext *ctx, LncLocalStore *store, Walk *walk)
+remove_anchor(LncContext *ctx, LncLocalStore *store, Walk *walk)
 {
 	struct stat info;
 	int fd;
@@ -290,17 +290,15 @@ remove_root(LncContext *ctx, LncLocalStore *store, Walk *walk)
 	return LNC_OK;
 }
 
-/* Remove a folder below the root. */
+/* Remove the folder or link called name in parent, which is closed; key tells of it. */
 static LncCode
-remove_below(LncContext *ctx, LncLocalStore *store, const char *prefix, Walk *walk)
+remove_in(LncContext *ctx, LncLocalStore *store, int parent, const char *name, const char *key, Walk *walk)
 {
-	const char *name;
 	struct stat info;
 	LncCode code = LNC_OK;
-	int parent = lnc_local_open_parent(ctx, store, prefix, false, &name);
 
 	if (parent < 0)
-		return errno == ENOENT || errno == ENOTDIR ? LNC_OK : lnc_local_error(ctx, store, "remove", prefix, errno);
+		return errno == ENOENT || errno == ENOTDIR ? LNC_OK : lnc_local_error(ctx, store, "remove", key, errno);
 	if (fstatat(parent, name, &info, AT_SYMLINK_NOFOLLOW) == 0)
 	{
 		/* A file of that name is an object beside the prefix, not below it. */
@@ -308,9 +306,32 @@ remove_below(LncContext *ctx, LncLocalStore *store, const char *prefix, Walk *wa
 			code = visit_for_removal(walk, parent, name, &info);
 	}
 	else if (errno != ENOENT)
-		code = lnc_local_error(ctx, store, "remove", prefix, errno);
+		code = lnc_local_error(ctx, store, "remove", key, errno);
 	close(parent);
 	return code;
+}
+
+/* Remove the root's own folder, or the link that stands for it. */
+static LncCode
+remove_root(LncContext *ctx, LncLocalStore *store, Walk *walk)
+{
+	const char *name;
+	int parent;
+
+	if (store->below[0] == '\0')
+		return remove_anchor(ctx, store, walk);
+	parent = lnc_local_open_above(store, &name);
+	return remove_in(ctx, store, parent, name, "", walk);
+}
+
+/* Remove a folder below the root. */
+static LncCode
+remove_below(LncContext *ctx, LncLocalStore *store, const char *prefix, Walk *walk)
+{
+	const char *name;
+	int parent = lnc_local_open_parent(ctx, store, prefix, false, &name);
+
+	return remove_in(ctx, store, parent, name, prefix, walk);
 }
 
 LncCode

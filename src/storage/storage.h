@@ -39,7 +39,9 @@ typedef struct LncStoreConfig
 	int max_retries;         /* 0: 5; -1: none */
 	int connect_timeout_ms;  /* 0: 5000 */
 	int idle_timeout_ms;     /* a transfer that moves no byte for so long is retried; 0: 20000 */
-	struct LncHttp *http;    /* connections shared with other stores (http.h); must outlive this one; NULL: own */
+	const char *anchor; /* local files: a folder that the root lies in; symbolic links are followed up to it and not
+								below. NULL: up to the root */
+	struct LncHttp *http; /* connections shared with other stores (http.h); must outlive this one; NULL: own */
 } LncStoreConfig;
 
 /* A range of bytes of one object. */

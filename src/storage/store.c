@@ -23,7 +23,7 @@ lnc_store_open(LncContext *ctx, LncArena *arena, const char *uri, const LncStore
 	switch (parsed.scheme)
 	{
 		case LNC_SCHEME_FILE:
-			LNC_TRY(lnc_local_open(ctx, arena, &parsed, &store));
+			LNC_TRY(lnc_local_open(ctx, arena, &parsed, config->anchor, &store));
 			break;
 		case LNC_SCHEME_S3:
 			LNC_TRY(lnc_s3_open(ctx, arena, &parsed, config, &store));

@@ -305,6 +305,84 @@ local_links_are_not_followed(void **state)
 	assert_int_equal(access(link, F_OK), -1);
 }
 
+/* Below the anchor no link is followed, whether on the way to the root or the root itself. */
+static void
+local_links_below_the_anchor(void **state)
+{
+	LncStoreConfig config = {.anchor = folder};
+	LncStore *outside = open_at("/outside/t");
+	LncStore *store;
+	LncSlice bytes;
+	uint64_t removed;
+	char target[512];
+	char link[512];
+	char uri[512];
+
+	(void)state;
+	assert_int_equal(lnc_store_put(&ctx, outside, "f", slice("s")), LNC_OK);
+	snprintf(uri, sizeof(uri), "%s/lake/ns/t", folder);
+	assert_int_equal(lnc_store_open(&ctx, arena, uri, &config, &store), LNC_OK);
+	assert_int_equal(lnc_store_read_all(&ctx, store, arena, "f", 10, &bytes), LNC_NOT_FOUND);
+	assert_int_equal(lnc_store_put(&ctx, store, "f", slice("1")), LNC_OK);
+	assert_int_equal(lnc_store_read_all(&ctx, store, arena, "f", 10, &bytes), LNC_OK);
+	assert_int_equal(lnc_store_delete_prefix(&ctx, store, "", &removed), LNC_OK);
+	assert_int_equal(removed, 1);
+	assert_int_equal(lnc_store_delete_prefix(&ctx, store, "", &removed), LNC_OK);
+	assert_int_equal(removed, 0);
+
+	/* the root itself */
+	snprintf(target, sizeof(target), "%s/outside/t", folder);
+	snprintf(link, sizeof(link), "%s/lake/ns/t", folder);
+	assert_int_equal(symlink(target, link), 0);
+	assert_int_equal(lnc_store_read_all(&ctx, store, arena, "f", 10, &bytes), LNC_DENIED);
+	assert_non_null(strstr(ctx.error.message, "symbolic links"));
+	assert_int_equal(lnc_store_put(&ctx, store, "g", slice("1")), LNC_DENIED);
+	assert_int_equal(lnc_store_put_if_absent(&ctx, store, "g", slice("1")), LNC_DENIED);
+	assert_int_equal(lnc_store_delete_prefix(&ctx, store, "", &removed), LNC_OK);
+	assert_int_equal(access(link, F_OK), -1);
+	assert_int_equal(lnc_store_read_all(&ctx, outside, arena, "f", 10, &bytes), LNC_OK);
+
+	/* a folder on the way */
+	snprintf(link, sizeof(link), "%s/lake/ns", folder);
+	assert_int_equal(rmdir(link), 0);
+	snprintf(target, sizeof(target), "%s/outside", folder);
+	assert_int_equal(symlink(target, link), 0);
+	assert_int_equal(lnc_store_read_all(&ctx, store, arena, "f", 10, &bytes), LNC_DENIED);
+	assert_int_equal(lnc_store_delete_prefix(&ctx, store, "", &removed), LNC_DENIED);
+	assert_int_equal(lnc_store_read_all(&ctx, outside, arena, "f", 10, &bytes), LNC_OK);
+
+	/* an anchor that the root does not lie in */
+	config.anchor = target;
+	assert_int_equal(lnc_store_open(&ctx, arena, uri, &config, &store), LNC_INVALID);
+	snprintf(uri, sizeof(uri), "%s/outside2", folder);
+	assert_int_equal(lnc_store_open(&ctx, arena, uri, &config, &store), LNC_INVALID);
+	config.anchor = "/";
+	assert_int_equal(lnc_store_open(&ctx, arena, uri, &config, &store), LNC_OK);
+	assert_int_equal(lnc_store_read_all(&ctx, store, arena, "f", 10, &bytes), LNC_NOT_FOUND);
+}
+
+/* What clients name can't choose the host. */
+static void
+buckets_move_no_host(void **state)
+{
+	static const char *const refused[] = {
+		"s3://evil.com#/x", "s3://u@evil.com/x", "s3://evil.com:80/x", "s3:///x",     "s3://../x",  "s3://.evil/x",
+		"s3://a b/x",       "s3://a%2fb/x",      "s3://a%23/x",        "s3://a\\b/x", "s3://a?b/x", "s3://a\tb/x",
+		"s3://[::1]/x",     "s3://\xc0\xaf/x",   "http://a/x",         "ftp://a/x",   "gs://a/x",   "s3:a"};
+	LncStoreConfig config = {.endpoint = "http://127.0.0.1:1", .allow_http = true, .virtual_hosted = true};
+	LncStore *store;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+	{
+		for (int hosted = 0; hosted < 2; hosted++)
+		{
+			config.virtual_hosted = hosted == 1;
+			assert_int_equal(lnc_store_open(&ctx, arena, refused[i], &config, &store), LNC_INVALID);
+		}
+	}
+}
+
 static void
 local_errors_are_told_apart(void **state)
 {
@@ -450,6 +528,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(memory_is_shared_by_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(local_odd_names_are_the_clients_bytes, setup, teardown),
 		cmocka_unit_test_setup_teardown(local_links_are_not_followed, setup, teardown),
+		cmocka_unit_test_setup_teardown(local_links_below_the_anchor, setup, teardown),
+		cmocka_unit_test_setup_teardown(buckets_move_no_host, setup, teardown),
 		cmocka_unit_test_setup_teardown(local_errors_are_told_apart, setup, teardown),
 		cmocka_unit_test_setup_teardown(local_files_are_whole_and_clean, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_process_wins_each_name, setup, teardown),
