@@ -38,8 +38,7 @@ lance_op_declare_table(const LanceDeclareTableRequest *request, LanceDeclareTabl
 	response->location = request->location != NULL ? lance_place_given(request->location, profile)
 												   : lance_place_fresh(&request->id, profile);
 	/* Ahead of the claim, which holds up others while it waits. A location that is refused then takes the keys along. */
-	lance_vend_options(profile, response->location, request->vend_credentials, lance_vend_may_write(-1),
-					   &response->storage_options);
+	lance_vend_options(profile, response->location, request->vend_credentials, -1, &response->storage_options);
 	lance_place_claim(table_id, response->location, profile, managed, request->location != NULL);
 	response->properties = request->properties;
 	response->properties.given = true;

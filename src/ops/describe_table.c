@@ -186,8 +186,8 @@ lance_op_describe_table(const LanceDescribeTableRequest *request, LanceDescribeT
 	response->location = table->location;
 	response->properties = table->properties;
 	response->managed_versioning = table->managed ? LANCE_BOOL_TRUE : LANCE_BOOL_FALSE;
-	lance_vend_options(lance_place_profile_of(table), table->location, request->vend_credentials,
-					   lance_vend_may_write(table->table_id), &response->storage_options);
+	lance_vend_options(lance_place_profile_of(table), table->location, request->vend_credentials, table->table_id,
+					   &response->storage_options);
 	if (request->with_table_uri == LANCE_BOOL_TRUE)
 		response->table_uri = lance_place_uri(table->location);
 	if (request->version.given || given(request->branch) || given(request->tag) ||

@@ -31,12 +31,21 @@ add_static_keys(const LanceProfile *profile, LanceProperties *out)
 		add(out, "aws_session_token", profile->session_token);
 }
 
+/* May the current user commit to the table? Who is just making it owns it. */
+static bool
+may_write(int64 table_id)
+{
+	return lance_may_execute("lance_create_table_version", GetUserId()) == LANCE_EXECUTE_ALLOWED &&
+		   (table_id < 0 || lance_access_of(table_id, GetUserId()) >= LANCE_LEVEL_WRITE);
+}
+
 static void
-add_session_keys(const LanceProfile *profile, const char *location, bool may_write, LanceProperties *out)
+add_session_keys(const LanceProfile *profile, const char *location, int64 table_id, LanceProperties *out)
 {
 	LncCredentials keys;
 
-	if (lance_credentials_vend(profile, location, may_write ? LNC_SESSION_WRITE : LNC_SESSION_READ, &keys))
+	if (lance_credentials_vend(profile, location, may_write(table_id) ? LNC_SESSION_WRITE : LNC_SESSION_READ,
+							   &keys))
 	{
 		add(out, "aws_access_key_id", keys.access_key_id);
 		add(out, "aws_secret_access_key", keys.secret_access_key);
@@ -49,7 +58,7 @@ add_session_keys(const LanceProfile *profile, const char *location, bool may_wri
 }
 
 void
-lance_vend_options(const LanceProfile *profile, const char *location, LanceOptionalBool vend, bool may_write,
+lance_vend_options(const LanceProfile *profile, const char *location, LanceOptionalBool vend, int64 table_id,
 				   LanceProperties *out)
 {
 	const char **keys;
@@ -65,12 +74,5 @@ lance_vend_options(const LanceProfile *profile, const char *location, LanceOptio
 	if (profile->vending == LANCE_VENDING_STATIC)
 		add_static_keys(profile, out);
 	else if (profile->vending == LANCE_VENDING_STS)
-		add_session_keys(profile, location, may_write, out);
-}
-
-bool
-lance_vend_may_write(int64 table_id)
-{
-	return lance_may_execute("lance_create_table_version", GetUserId()) == LANCE_EXECUTE_ALLOWED &&
-		   (table_id < 0 || lance_access_of(table_id, GetUserId()) >= LANCE_LEVEL_WRITE);
+		add_session_keys(profile, location, table_id, out);
 }

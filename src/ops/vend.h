@@ -10,13 +10,10 @@
 
 /*
  * Storage options for a table at location, for the current user. Keys are among them unless vend is false; no field is taken
- * for true, since LanceDB opens a table with nothing but what it is given. may_write is what the user may do with the table,
- * and short-lived keys for it. None to be had is no error. May wait for the token service, some seconds at most.
+ * for true, since LanceDB opens a table with nothing but what it is given. Short-lived keys are for what the user may do with
+ * the table; a negative number stands for one that he is just making, and so owns. None to be had is no error. May wait for the token service, some seconds at most.
  */
 extern void lance_vend_options(const LanceProfile *profile, const char *location, LanceOptionalBool vend,
-							   bool may_write, LanceProperties *out);
-
-/* Whether the current user may commit to a table; a negative number stands for one that he is just making, and so owns. */
-extern bool lance_vend_may_write(int64 table_id);
+							   int64 table_id, LanceProperties *out);
 
 #endif
