@@ -339,6 +339,19 @@ EXECUTE reads;
 RESET ROLE;
 SELECT t.try('SELECT * FROM p_s.v'), t.try('SELECT * FROM p_s.docs');
 DEALLOCATE reads;
+-- A symbolic link is another name of the same place.
+SELECT root || '/p_link' AS link, format('ln -sfn %s %s/p_link && cat > /dev/null', t.location('p$a$t'), root) AS command FROM t.setting \gset
+COPY (SELECT 1) TO PROGRAM :'command';
+GRANT USAGE ON FOREIGN SERVER lake TO p_none;
+SET ROLE p_none;
+SELECT t.try(format($$SELECT lance_dataset_versions(%L, 'lake')$$, :'link'));
+RESET ROLE;
+SELECT lance_grant('p_none', 'read', 'p$a$t');
+SET ROLE p_none;
+SELECT t.try(format($$SELECT lance_dataset_versions(%L, 'lake')$$, :'link'));
+RESET ROLE;
+SELECT format('rm %s && cat > /dev/null', :'link') AS command \gset
+COPY (SELECT 1) TO PROGRAM :'command';
 -- ---- dropped roles: their rows mean nothing, are not dumped, and go with the next change
 CREATE ROLE p_gone;
 SELECT lance_grant('p_gone', 'write', 'q');

@@ -441,9 +441,25 @@ def many_versions():
         want(any(str(newest) in r[0] for r in db.rows("EXPLAIN (VERBOSE, COSTS off) SELECT * FROM t")), "%s: not version %d" % (naming, newest))
 
 
+def base_path_into_hidden_table():
+    """A dataset that borrows files of a table is closed to who may not read that table."""
+    put("lender", pa.table({"id": pa.array(range(5), pa.int32())}))
+    lance.dataset(place("lender"), storage_options=STORAGE).shallow_clone(place("borrower"), 1, storage_options=STORAGE)
+    table, role = attach("borrower", "borrowed"), "borrower_" + RUN_ID
+    db.rows("SELECT lance_register_table('%s$lender', %s)" % (SPACE, literal(place("lender"))))
+    db.rows("CREATE ROLE %s; GRANT USAGE ON SCHEMA %s TO %s; GRANT SELECT ON %s TO %s" % (role, SPACE, role, table, role))
+    try:
+        db.rows("SET ROLE " + role)
+        fails("SELECT sum(id) FROM " + table, "42501", "permission denied for location", "lender.lance")
+        db.rows("RESET ROLE; SELECT lance_grant('%s', 'read', '%s$lender'); SET ROLE %s" % (role, SPACE, role))
+        eq(db.value("SELECT sum(id) FROM " + table), "10", "sum")
+    finally:
+        db.rows("RESET ROLE; SELECT lance_deregister_table('%s$lender'); DROP OWNED BY %s; DROP ROLE %s" % (SPACE, role, role))
+
+
 CASES = [null_in_list_of_struct, nulls_in_one_half, lists_of_nothing, large_values, packed_struct, vectors, dictionaries, numbers,
          floats, times, three_valued_logic, collations, deletions, schema_changes, nothing, names, odd_types,
-         unknown_file_version, newest_version, many_versions]
+         unknown_file_version, newest_version, many_versions, base_path_into_hidden_table]
 
 
 def main():

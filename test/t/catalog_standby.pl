@@ -32,6 +32,9 @@ $primary->safe_psql('postgres', qq{
 	SELECT push('ml\$docs', 1, 'one');
 	SELECT push('ml\$docs', 2, 'two');
 	CREATE ROLE reader;
+	CREATE ROLE "other 'reader'";
+	SELECT lance_grant('reader', 'read', 'ml');
+	SELECT lance_grant('"other ''reader''"', 'write', 'ml\$docs');
 	SELECT lance_create_api_key('reader', 'laptop');
 	SELECT lance_declare_table('ml\$gone');
 	SELECT lance_drop_table('ml\$gone');
@@ -81,6 +84,8 @@ my $facts = q{
 	SELECT key_id, role, label, created_at FROM lance_list_api_keys();
 	SELECT key_hash FROM lance.api_key;
 	SELECT kind, location, object_key FROM lance.cleanup_queue ORDER BY item_id;
+	SELECT * FROM lance.privileges ORDER BY entry_id, role::text, privilege;
+	SET ROLE reader; SELECT * FROM lance_list_tables('ml'); RESET ROLE;
 	SELECT v.version, v.manifest_path FROM lance_list_table_versions('ml$docs') v;
 	SELECT attrelid::regclass, attname, atttypid::regtype, attfdwoptions FROM pg_attribute
 		WHERE attrelid IN ('stable'::regclass, 'own'::regclass) AND attnum > 0 ORDER BY attrelid::regclass::text, attnum;
@@ -101,8 +106,11 @@ is($primary->safe_psql('copy', $facts), $before, 'the restored catalog answers a
 is($primary->safe_psql('copy', q{SELECT lance_create_namespace('new'); SELECT push('ml$docs', 4, 'four')}), "{}\n4", 'and goes on');
 $primary->safe_psql('postgres', 'DROP DATABASE copy');
 
-# A key of a role that is gone is not dumped: as a bare number it could come to mean another role.
-$primary->safe_psql('postgres', 'DROP ROLE reader');
+# Keys and privileges of a role that is gone are not dumped: as a bare number they could come to mean another role.
+$primary->safe_psql('postgres', 'DROP OWNED BY reader; DROP ROLE reader');
+my ($rows) = run_command([ 'pg_dump', '-t', 'lance.privilege_entry', $primary->connstr('postgres') ]);
+like($rows, qr/"other 'reader'"\twrite/, 'a privilege is dumped with the name of its role');
+unlike($rows, qr/\tread\t/, 'one without a role is left out of dumps');
 my ($text) = run_command([ 'pg_dump', '-t', 'lance.api_key', $primary->connstr('postgres') ]);
 unlike($text, qr/laptop/, 'a key without a role is left out of dumps');
 
