@@ -346,10 +346,6 @@ GRANT USAGE ON FOREIGN SERVER lake TO p_none;
 SET ROLE p_none;
 SELECT t.try(format($$SELECT lance_dataset_versions(%L, 'lake')$$, :'link'));
 RESET ROLE;
-SELECT lance_grant('p_none', 'read', 'p$a$t');
-SET ROLE p_none;
-SELECT t.try(format($$SELECT lance_dataset_versions(%L, 'lake')$$, :'link'));
-RESET ROLE;
 SELECT format('rm %s && cat > /dev/null', :'link') AS command \gset
 COPY (SELECT 1) TO PROGRAM :'command';
 -- ---- dropped roles: their rows mean nothing, are not dumped, and go with the next change
