@@ -58,6 +58,7 @@ REGRESS += fdw_options
 REGRESS += fdw_fixtures
 REGRESS += fdw_scan
 REGRESS += fdw_plan
+REGRESS += fdw_pushdown
 REGRESS += fdw_versions
 REGRESS += fdw_import
 REGRESS += fdw_encoding

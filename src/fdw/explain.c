@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "fdw/aggregate.h"
 #include "fdw/scan.h"
 #include "nodes/makefuncs.h"
 #include "utils/lsyscache.h"
@@ -58,6 +59,11 @@ lanceExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	LncScanStats stats = {0};
 	LncUsage usage = {0};
 
+	if (((ForeignScan *)node->ss.ps.plan)->scan.scanrelid == 0)
+	{
+		lance_aggregate_explain(node, es);
+		return;
+	}
 	explain_conditions(node, es);
 	if (!es->verbose && !es->analyze)
 		return;

@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "fdw/plan.h"
 #include "fdw/scan.h"
 #include "fmgr.h"
 #include "pg/installed.h"
@@ -20,6 +21,7 @@ lance_sql_fdw_handler(PG_FUNCTION_ARGS)
 
 	routine->GetForeignRelSize = lanceGetForeignRelSize;
 	routine->GetForeignPaths = lanceGetForeignPaths;
+	routine->GetForeignUpperPaths = lanceGetForeignUpperPaths;
 	routine->GetForeignPlan = lanceGetForeignPlan;
 	routine->BeginForeignScan = lanceBeginForeignScan;
 	routine->IterateForeignScan = lanceIterateForeignScan;

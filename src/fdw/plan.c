@@ -8,6 +8,7 @@
 
 #include "access/sysattr.h"
 #include "access/table.h"
+#include "fdw/plan.h"
 #include "fdw/pushdown.h"
 #include "fdw/row_key.h"
 #include "fdw/scan.h"
@@ -22,15 +23,6 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-/* Opening footers and column metadata before the first row, in units of a sequential page read. */
-#define STARTUP_PAGES 10.0
-
-/* Decoding one value, beside the server's own work for a row. */
-#define DECODE_COST_FACTOR 0.5
-
-/* A condition asked of a batch, for each of its rows, in terms of one that the executor evaluates. */
-#define BATCH_QUAL_FACTOR 0.1
-
 /* Bytes taken for a value of unknown width, as the server itself assumes for unbounded types. */
 #define UNKNOWN_WIDTH 32
 
@@ -41,18 +33,6 @@
 #define LOOKUP_PAGES 0.5
 #define LOOKUP_COLUMN_PAGES 0.25
 #define LOOKUP_AGAIN_PAGES 1.0
-
-/* Kept in RelOptInfo.fdw_private between the planner's callbacks. */
-typedef struct LancePlanState
-{
-	List *attnums; /* columns that rows are made of, numbers from 1 in ascending order */
-	List *hidden;  /* columns that only conditions left to the scan look at */
-	List *pushed;  /* these conditions, RestrictInfos */
-	QualCost pushed_cost;
-	double kept;     /* rows that pass them */
-	double pages;    /* share of all these columns in the data files, in blocks */
-	uint32 *systems; /* by number of column: which system column it is, 0 for the dataset's own */
-} LancePlanState;
 
 /* The columns that rows are made of, and those that are looked at by pushed conditions alone. */
 static void
@@ -163,9 +143,8 @@ lanceGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntablei
 	table_close(relation, NoLock);
 }
 
-/* What decoding the columns of a row costs. */
-static Cost
-decode_cost(const List *attnums)
+Cost
+lance_decode_cost(const List *attnums)
 {
 	return list_length(attnums) * cpu_operator_cost * DECODE_COST_FACTOR;
 }
@@ -174,16 +153,16 @@ decode_cost(const List *attnums)
 static Cost
 row_cost(const RelOptInfo *baserel, const LancePlanState *state)
 {
-	return cpu_tuple_cost + baserel->baserestrictcost.per_tuple + decode_cost(state->attnums) +
-		   decode_cost(state->hidden);
+	return cpu_tuple_cost + baserel->baserestrictcost.per_tuple + lance_decode_cost(state->attnums) +
+		   lance_decode_cost(state->hidden);
 }
 
 /* What all rows cost that are scanned: batches are asked first, rows are made of what passes. */
 static Cost
 scan_cost(const RelOptInfo *baserel, const LancePlanState *state)
 {
-	Cost asked =
-		decode_cost(state->attnums) + decode_cost(state->hidden) + state->pushed_cost.per_tuple * BATCH_QUAL_FACTOR;
+	Cost asked = lance_decode_cost(state->attnums) + lance_decode_cost(state->hidden) +
+				 state->pushed_cost.per_tuple * BATCH_QUAL_FACTOR;
 	Cost made = cpu_tuple_cost + baserel->baserestrictcost.per_tuple - state->pushed_cost.per_tuple;
 
 	return baserel->tuples * asked + (state->pushed == NIL ? baserel->tuples : state->kept) * made;
@@ -263,8 +242,8 @@ lanceGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid, 
 					List *scan_clauses, Plan *outer_plan)
 {
 	LancePlanState *state = baserel->fdw_private;
-	List *attnums = state->attnums;
-	List *hidden = state->hidden;
+	List *attnums;
+	List *hidden;
 	List *by = NIL;
 	List *expressions = NIL;
 	List *recheck = NIL;
@@ -272,6 +251,10 @@ lanceGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid, 
 	LanceRowKey key;
 	ListCell *lc;
 
+	if (IS_UPPER_REL(baserel))
+		return lance_aggregate_plan(root, best_path, tlist);
+	attnums = state->attnums;
+	hidden = state->hidden;
 	if (best_path->fdw_private != NIL)
 	{
 		if (!lance_row_key_choose(root, baserel, state->systems, scan_clauses, &key))

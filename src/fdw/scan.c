@@ -11,6 +11,7 @@
 #include "access/sysattr.h"
 #include "column/blob.h"
 #include "executor/executor.h"
+#include "fdw/aggregate.h"
 #include "fdw/row_key.h"
 #include "fdw/scan.h"
 #include "mb/pg_wchar.h"
@@ -144,8 +145,8 @@ prepare_columns(LanceScanState *state, ForeignScanState *node, List *clauses)
 	state->filter = lance_predicate_prepare(&table, clauses, places, &node->ss.ps);
 }
 
-void
-lanceBeginForeignScan(ForeignScanState *node, int eflags)
+static void
+begin_scan(ForeignScanState *node, int eflags)
 {
 	EState *estate = node->ss.ps.state;
 	ForeignScan *plan = (ForeignScan *)node->ss.ps.plan;
@@ -376,8 +377,8 @@ next_row(LanceScanState *state, ExprContext *econtext, TupleTableSlot *slot)
 		store_heap_tuple(slot);
 }
 
-TupleTableSlot *
-lanceIterateForeignScan(ForeignScanState *node)
+static TupleTableSlot *
+iterate_scan(ForeignScanState *node)
 {
 	LanceScanState *state = node->fdw_state;
 	ExprContext *econtext = node->ss.ps.ps_ExprContext;
@@ -405,8 +406,8 @@ lanceIterateForeignScan(ForeignScanState *node)
 	return slot;
 }
 
-void
-lanceReScanForeignScan(ForeignScanState *node)
+static void
+rescan(ForeignScanState *node)
 {
 	LanceScanState *state = node->fdw_state;
 
@@ -432,12 +433,53 @@ lanceReScanForeignScan(ForeignScanState *node)
 	state->finished = false;
 }
 
-void
-lanceEndForeignScan(ForeignScanState *node)
+static void
+end_scan(ForeignScanState *node)
 {
 	LanceScanState *state = node->fdw_state;
 
 	if (state->memory != NULL)
 		MemoryContextDelete(state->memory);
 	state->memory = NULL;
+}
+
+/* ---- the callbacks: a plan without a relation of its own makes aggregates */
+
+static bool
+makes_aggregates(ForeignScanState *node)
+{
+	return ((ForeignScan *)node->ss.ps.plan)->scan.scanrelid == 0;
+}
+
+void
+lanceBeginForeignScan(ForeignScanState *node, int eflags)
+{
+	if (makes_aggregates(node))
+		lance_aggregate_begin(node, eflags);
+	else
+		begin_scan(node, eflags);
+}
+
+TupleTableSlot *
+lanceIterateForeignScan(ForeignScanState *node)
+{
+	return makes_aggregates(node) ? lance_aggregate_iterate(node) : iterate_scan(node);
+}
+
+void
+lanceReScanForeignScan(ForeignScanState *node)
+{
+	if (makes_aggregates(node))
+		lance_aggregate_rescan(node);
+	else
+		rescan(node);
+}
+
+void
+lanceEndForeignScan(ForeignScanState *node)
+{
+	if (makes_aggregates(node))
+		lance_aggregate_end(node);
+	else
+		end_scan(node);
 }

@@ -118,9 +118,8 @@ domain_of(Oid type, const LncType *stored)
 	}
 }
 
-/* The column that the expression is, NULL for any other. A varchar is taken for the text that it is. */
-static Var *
-column_of(const LancePredicateTable *table, void *expression)
+Var *
+lance_predicate_column(const LancePredicateTable *table, void *expression)
 {
 	Var *var = expression;
 
@@ -227,11 +226,11 @@ read_operator(const LancePredicateTable *table, OpExpr *expression, Clause *out)
 
 	if (list_length(expression->args) != 2)
 		return false;
-	out->column = column_of(table, linitial(expression->args));
+	out->column = lance_predicate_column(table, linitial(expression->args));
 	value = lsecond(expression->args);
 	if (out->column == NULL)
 	{
-		out->column = column_of(table, value);
+		out->column = lance_predicate_column(table, value);
 		value = linitial(expression->args);
 		operator= get_commutator(operator);
 	}
@@ -257,7 +256,7 @@ read_array(const LancePredicateTable *table, ScalarArrayOpExpr *expression, Clau
 	Node *value = lsecond(expression->args);
 
 	out->kind = CLAUSE_ANY;
-	out->column = column_of(table, linitial(expression->args));
+	out->column = lance_predicate_column(table, linitial(expression->args));
 	if (out->column == NULL || uses_table(value, unconstify(LancePredicateTable *, table)))
 		return false;
 	out->value = (Expr *)value;
@@ -271,7 +270,7 @@ read_array(const LancePredicateTable *table, ScalarArrayOpExpr *expression, Clau
 static bool
 read_boolean_test(const LancePredicateTable *table, BooleanTest *test, Clause *out)
 {
-	out->column = column_of(table, test->arg);
+	out->column = lance_predicate_column(table, test->arg);
 	if (out->column == NULL || !lnc_predicate_accepts(LNC_PREDICATE_TRUE, table->types[out->column->varattno]))
 		return false;
 	switch (test->booltesttype)
@@ -302,12 +301,12 @@ read_clause(const LancePredicateTable *table, Expr *expression, Clause *out)
 			return true;
 		case T_Var:
 			out->kind = CLAUSE_TRUE;
-			out->column = column_of(table, expression);
+			out->column = lance_predicate_column(table, expression);
 			return out->column != NULL && out->column->vartype == BOOLOID &&
 				   lnc_predicate_accepts(LNC_PREDICATE_TRUE, table->types[out->column->varattno]);
 		case T_NullTest:
 			out->kind = CLAUSE_IS_NULL;
-			out->column = column_of(table, ((NullTest *)expression)->arg);
+			out->column = lance_predicate_column(table, ((NullTest *)expression)->arg);
 			out->negated = ((NullTest *)expression)->nulltesttype == IS_NOT_NULL;
 			return out->column != NULL && !((NullTest *)expression)->argisrow;
 		case T_BooleanTest:

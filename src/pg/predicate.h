@@ -22,6 +22,12 @@ typedef struct LancePredicateTable
 } LancePredicateTable;
 
 /*
+ * The column of the table, with a field behind it, that the expression is; NULL for any other expression. A varchar is
+ * taken for the text that it is.
+ */
+extern Var *lance_predicate_column(const LancePredicateTable *table, void *expression);
+
+/*
  * Whether the clause can be a predicate. No value in it may use the table or be volatile: the caller leaves clauses with
  * subplans, volatile functions and columns of other relations out.
  */
