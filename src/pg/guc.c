@@ -98,7 +98,7 @@ define_storage(void)
 		"Foreign server whose root new namespaces use when neither they nor a parent name one.", NULL,
 		&lance_guc_default_server, "", PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("lance_catalog.push_down",
-							 "Lets scans of foreign tables evaluate conditions before they make rows.", NULL,
+							 "Lets scans of foreign tables evaluate conditions and make aggregates.", NULL,
 							 &lance_guc_push_down, true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 	DefineCustomBoolVariable("lance_catalog.row_lookup",
 							 "Lets plans look up rows that are named by row id or row address.", NULL,
