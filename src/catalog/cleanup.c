@@ -153,7 +153,7 @@ lance_cleanup_queue_branch(const LanceTableRow *table, const char *branch)
 
 /* ---- working off */
 
-#define OBJECTS_AT_ONCE 50
+#define OBJECTS_AT_ONCE 200
 
 typedef struct CleanupItem
 {
@@ -519,7 +519,7 @@ lance_cleanup_run(int max_items, bool force, LanceCleanupResult *result)
 		if (item == NULL)
 			break;
 		last = item->item_id;
-		n = take_objects(item, force ? 1 : Min(max_items - result->done - result->failed, OBJECTS_AT_ONCE), items);
+		n = take_objects(item, force ? 1 : OBJECTS_AT_ONCE, items);
 		work_off(n, items, result);
 		MemoryContextReset(context);
 		CHECK_FOR_INTERRUPTS();

@@ -51,7 +51,8 @@ typedef struct LanceCleanupResult
 } LanceCleanupResult;
 
 /*
- * Work off at most max_items items that are due, in the current transaction (which the caller commits). Items that
+ * Work off at most max_items items that are due, in the current transaction (which the caller commits); unless forced, with
+ * the last of them other objects of its table. Items that
  * another transaction works on are skipped. A store that fails is recorded, not thrown; only a cancel is. Does
  * nothing in a read-only transaction or on a standby. force: also try items whose time has not come.
  */

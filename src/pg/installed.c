@@ -22,12 +22,13 @@
 #define EXTENSION_NAME "lance_catalog"
 
 /*
- * What pg_extension said in this transaction: the server has no cache of that catalog. Making or dropping the extension
- * makes or drops its schema, of which the server tells.
+ * What pg_extension said: the server has no cache of that catalog. Making or dropping the extension makes or drops its schema,
+ * and an update its functions, of which the server tells. What is not as it should be is looked at again by each transaction.
  */
 static struct
 {
 	LocalTransactionId transaction;
+	bool good; /* it is there, in the version of the library */
 	LanceInstalled extension;
 } known = {.transaction = InvalidLocalTransactionId};
 
@@ -35,6 +36,7 @@ static void
 forget(Datum arg, int cache, uint32 hash)
 {
 	known.transaction = InvalidLocalTransactionId;
+	known.good = false;
 }
 
 static void
@@ -78,8 +80,15 @@ lance_installed(void)
 	{
 		LanceInstalled found;
 
-		look(&found);
-		known.extension = found;
+		/* What others have done since then is heard of now. */
+		if (known.good)
+			AcceptInvalidationMessages();
+		if (!known.good)
+		{
+			look(&found);
+			known.extension = found;
+			known.good = OidIsValid(found.extension) && strcmp(found.version, LANCE_CATALOG_VERSION) == 0;
+		}
 		known.transaction = MyProc->lxid;
 	}
 	return OidIsValid(known.extension.extension) ? &known.extension : NULL;

@@ -100,18 +100,11 @@ clean(MemoryContext turn)
 	return sleep;
 }
 
+/* The latch stays set meanwhile, so that nobody has to wake the worker for what is gathered. */
 static void
 gather(void)
 {
-	TimestampTz end = GetCurrentTimestamp() + GATHER_MS * INT64CONST(1000);
-	long left;
-
-	while ((left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), end)) > 0)
-	{
-		(void)WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | WL_TIMEOUT, left, PG_WAIT_EXTENSION);
-		ResetLatch(MyLatch);
-		lance_rest_housekeeping();
-	}
+	(void)WaitLatch(MyLatch, WL_EXIT_ON_PM_DEATH | WL_TIMEOUT, GATHER_MS, PG_WAIT_EXTENSION);
 }
 
 void
@@ -144,9 +137,6 @@ lance_cleanup_worker_main(Datum number)
 		if ((WaitLatch(MyLatch, WL_LATCH_SET | WL_EXIT_ON_PM_DEATH | (sleep >= 0 ? WL_TIMEOUT : 0), sleep,
 					   PG_WAIT_EXTENSION) &
 			 WL_LATCH_SET) != 0)
-		{
-			ResetLatch(MyLatch);
 			gather();
-		}
 	}
 }
