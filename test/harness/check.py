@@ -28,6 +28,7 @@ SUITES = {
     "tap": "TAP tests: workers, restarts, REST",
     "clients": "LanceDB, pylance and raw HTTP against the REST server, tables in local files",
     "s3": "the same, tables on an S3 server",
+    "vending": "the same with keys that the catalog vends: such that expire, and on MinIO such that open one table",
     "spark": "Spark SQL, in local files and on an S3 server, twice each",
     "ts": "the TypeScript client, the same way",
     "duckdb": "DuckDB's Lance extension, the same way",
@@ -39,6 +40,9 @@ SUITES = {
     "crash": "kill -9 of the REST server in the middle of commits",
 }
 ROLE = "lance_client"
+
+# Life of the keys that expire. Some checks of the clients take their keys for longer-lived ones, and so must be done by then.
+VENDED_SECONDS = 24
 
 
 def arguments():
@@ -78,7 +82,7 @@ def sweep(state):
 
 
 def needs_store(a):
-    return bool(a.suites & {"s3", "unit", "fixtures", *foreign.FETCH})
+    return bool(a.suites & {"s3", "vending", "unit", "fixtures", *foreign.FETCH})
 
 
 def fetch(s, a):
@@ -102,6 +106,8 @@ def prepare(s, a):
 
     def s3():
         stores.find_versitygw(s.log("s3"), build=True) or machine.venv("moto", stores.MOTO, s.log("s3"))
+        if "vending" in a.suites:
+            s.minio_program = stores.find_program("minio", stores.MINIO, s.log("minio"), build=True)
 
     tasks = [build] + ([clients] if a.suites - {"static", "regress"} else []) + (
         [s3] if needs_store(a) else [])
@@ -113,6 +119,10 @@ def prepare(s, a):
     if needs_store(a):
         s.store = stores.Store(os.path.join(s.home, "s3"), s.log("s3"), s.pythons["new"])
         say("S3 server: %s" % s.store.name)
+    if "vending" in a.suites and s.store.checks_signatures:
+        s.expiring = stores.Expiring(s.store, s.log("expiring"), os.path.join(s.tree, "test", "harness", "expiring.py"), VENDED_SECONDS)
+    if s.minio_program:
+        s.minio = stores.Minio(os.path.join(s.home, "minio"), s.log("minio"), s.pythons["new"], s.minio_program)
 
 
 def start_cluster(s, name, store=None):
@@ -147,6 +157,21 @@ class Lazy:
             return self.cluster
 
 
+def vending_jobs(s, jobs):
+    """Clients with keys that the server vends: such that expire within seconds, and such that a store enforces policies of."""
+    if s.expiring:
+        expiring = Lazy(s, "expiring", s.expiring)
+        for which, script in (("new", "pylance_run.py"), ("old", "pylance_run.py"), ("new", "lancedb_run.py"), ("old", "lancedb_run.py"),
+                              ("new", "vending_run.py")):
+            jobs.append(("expiring/%s/%s" % (which, script[:-3]),
+                         lambda r, x=(script, which): suites.client(s, r, x[0], x[1], expiring.get(), s.expiring)))
+    if s.minio:
+        minio = Lazy(s, "minio", s.minio)
+        for which, script in (("new", "vending_run.py"), ("old", "vending_run.py"), ("new", "pylance_run.py")):
+            jobs.append(("minio/%s/%s" % (which, script[:-3]),
+                         lambda r, x=(script, which): suites.client(s, r, x[0], x[1], minio.get(), s.minio)))
+
+
 def jobs_of(s, a):
     """(name, function of a Result) of every job, the long ones first."""
     jobs = []
@@ -175,6 +200,8 @@ def jobs_of(s, a):
                            "import_run.py") + (("race_run.py",) if which == "new" else ()):
                 jobs.append(("%s/%s/%s" % (place, which, script[:-3]),
                              lambda r, x=(script, which, where, store): suites.client(s, r, x[0], x[1], x[2].get(), x[3])))
+    if "vending" in a.suites:
+        vending_jobs(s, jobs)
     if "decode" in a.suites:
         jobs.append(("decode", lambda r: suites.decode(s, r)))
     if "fixtures" in a.suites:
@@ -227,7 +254,7 @@ def server_logs(s):
         crashed = suites.crashes(c.log)
         if name != "crash":
             r.bad("%s: %s" % (name, crashed[0])) if crashed else r.ok()
-        secrets = [c.key] + ([s.store.secret] if s.store else [])
+        secrets = [c.key] + [store.secret for store in (s.store, s.minio) if store]
         r.bad("%s: a secret is in the log" % name) if any(x in text for x in secrets) else r.ok()
     return r
 
@@ -265,8 +292,9 @@ def main():
     finally:
         for c in s.clusters.values():
             c.remove() if not a.keep else c.stop()
-        if s.store:
-            s.store.stop()
+        for store in (s.expiring, s.minio, s.store):
+            if store:
+                store.stop()
         if not a.keep:
             shutil.rmtree(home, ignore_errors=True)
     print()

@@ -139,7 +139,7 @@ class Cluster:
         """A storage profile "lake" at root, a role that may use it and its API key; returns the key."""
         options = {"root": root}
         if store:
-            options.update(endpoint=store.endpoint, region=store.region, allow_http="true")
+            options.update(endpoint=store.endpoint, region=store.region, allow_http="true", **store.profile)
         self.sql("CREATE SERVER lake FOREIGN DATA WRAPPER lance_fdw OPTIONS (%s)" % options_of(options))
         if store:
             self.sql("CREATE USER MAPPING FOR PUBLIC SERVER lake OPTIONS (%s)" % options_of(

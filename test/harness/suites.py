@@ -47,6 +47,8 @@ class Setting:
         self.tree = None  # a copy of test, sql, expected, docs that the servers' user can read
         self.pythons = {}  # client set -> python
         self.store = None
+        self.expiring = None  # the same store, with keys that expire
+        self.minio_program = self.minio = None
         self.inspect = None  # the program lance_inspect
         self.foreign = {}  # suite -> future of a foreign.Client
         self.sanitized = threading.Lock()  # held while make builds what runs under ASan
