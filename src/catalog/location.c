@@ -15,6 +15,7 @@
 #include "catalog/session.h"
 #include "miscadmin.h"
 #include "pg/errcodes.h"
+#include "pg/reading.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/snapmgr.h"
@@ -126,51 +127,67 @@ lance_location_used(const char *location)
 
 /* ---- who may read */
 
-/* Throws unless the role may read each table that the keys find. */
-static void
-check_tables(const char *spelled, Oid role, Snapshot now, ScanKey keys, int nkeys)
+/* May the role read each table that the keys find? */
+static bool
+tables_open(Oid role, Snapshot now, ScanKey keys, int nkeys)
 {
 	LanceLookup lookup;
+	bool open = true;
 
 	lance_lookup_ordered(&lookup, LANCE_TABLE_BY_LOCATION, now, keys, nkeys);
-	while (lance_lookup_next(&lookup))
+	while (open && lance_lookup_next(&lookup))
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (lance_access_of(lance_lookup_int64(&lookup, TABLE_ID), role) < LANCE_LEVEL_READ)
-			ereport(
-				ERROR,
-				(lance_errcode(LANCE_PERMISSION_DENIED), errmsg("permission denied for location \"%s\"", spelled),
-				 errdetail("It has to do with a table of the catalog. This needs the privilege \"read\" on it.")));
+		open = lance_access_of(lance_lookup_int64(&lookup, TABLE_ID), role) >= LANCE_LEVEL_READ;
 	}
 	lance_lookup_end(&lookup);
+	return open;
 }
 
-/* spelled: as messages say it. */
-static void
-check_location(const char *location, const char *spelled, Oid role)
+static bool
+location_open(const char *location, Oid role)
 {
 	Snapshot now = RegisterSnapshot(GetLatestSnapshot());
 	ScanKeyData keys[2];
+	bool open;
 
 	keys_above(keys, TABLE_LOCATION, location);
-	check_tables(spelled, role, now, keys, 1);
-	keys_below(keys, TABLE_LOCATION, location);
-	check_tables(spelled, role, now, keys, 2);
+	open = tables_open(role, now, keys, 1);
+	if (open)
+	{
+		keys_below(keys, TABLE_LOCATION, location);
+		open = tables_open(role, now, keys, 2);
+	}
 	UnregisterSnapshot(now);
+	return open;
 }
 
-void
-lance_location_check_readable(const char *location, Oid role)
+static bool
+is_readable(const char *location, Oid role)
 {
 	char resolved[PATH_MAX];
 
 	if (lance_access_of(LANCE_ROOT_ENTRY, role) >= LANCE_LEVEL_READ)
-		return;
-	check_location(location, location, role);
+		return true;
 
 	/* A symbolic link is another name of what it points to. */
-	if (location[0] == '/' && realpath(location, resolved) != NULL && strcmp(resolved, location) != 0)
-		check_location(resolved, location, role);
+	return location_open(location, role) && (location[0] != '/' || realpath(location, resolved) == NULL ||
+											 strcmp(resolved, location) == 0 || location_open(resolved, role));
+}
+
+#define DENIED "permission denied for location \"%s\""
+
+/* A query may be running, also a parallel one: as it sees the catalog. */
+void
+lance_location_check_readable(const char *location, Oid role)
+{
+	bool readable;
+
+	LANCE_READ(readable = is_readable(location, role));
+	if (!readable)
+		ereport(ERROR,
+				(lance_errcode(LANCE_PERMISSION_DENIED), errmsg(DENIED, location),
+				 errdetail("It has to do with a table of the catalog. This needs the privilege \"read\" on it.")));
 }
 
 LncCode
@@ -186,7 +203,12 @@ lance_location_open_base(LncContext *ctx, void *arg, LncArena *arena, const char
 	/* The library's frames must not be jumped over. */
 	PG_TRY();
 	{
-		lance_location_check_readable(lance_location_canonical(*out, uri), profile->userid);
+		char *location = lance_location_canonical(*out, uri);
+		bool readable;
+
+		LANCE_READ(readable = is_readable(location, profile->userid));
+		if (!readable)
+			code = lnc_fail(ctx, LNC_DENIED, DENIED, location);
 	}
 	PG_CATCH();
 	{
@@ -195,8 +217,7 @@ lance_location_open_base(LncContext *ctx, void *arg, LncArena *arena, const char
 		MemoryContextSwitchTo(memory);
 		edata = CopyErrorData();
 		FlushErrorState();
-		code = lnc_fail(ctx, edata->sqlerrcode == ERRCODE_INSUFFICIENT_PRIVILEGE ? LNC_DENIED : LNC_INVALID, "%s",
-						edata->message);
+		code = lnc_fail(ctx, LNC_INVALID, "%s", edata->message);
 		FreeErrorData(edata);
 	}
 	PG_END_TRY();
