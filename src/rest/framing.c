@@ -11,12 +11,18 @@
 /* The longest header, name and value together. */
 #define HEADER_LINE (16 * 1024)
 
+/* CR LF */
+#define LINE_END 2
+
 /* What is noted of the headers. */
 typedef struct Framing
 {
 	bool broken; /* a name that is no token, or a value in which a second header could hide */
 	bool too_long;
+	size_t size; /* of all lines, if each ends with CR LF */
 	int hosts;
+	int keys;
+	int authorizations;
 	int lengths;
 	int codings;
 	const char *length;
@@ -45,6 +51,10 @@ note_header(void *closure, enum MHD_ValueKind kind, const char *name, size_t nam
 	if (name_size + value_size > HEADER_LINE)
 		framing->too_long = true;
 
+	/* name and value lie in the buffer as they came, so their distance tells of colon and blanks */
+	if (value != NULL && value > name)
+		framing->size += (size_t)(value - name) + value_size + LINE_END;
+
 	/* the library appends a folded line to the name when the value before it is empty */
 	if (begins_longer(name, MHD_HTTP_HEADER_CONTENT_LENGTH) ||
 		begins_longer(name, MHD_HTTP_HEADER_TRANSFER_ENCODING))
@@ -61,7 +71,24 @@ note_header(void *closure, enum MHD_ValueKind kind, const char *name, size_t nam
 		framing->codings++;
 		framing->coding = value != NULL ? value : "";
 	}
+	else if (pg_strcasecmp(name, "x-api-key") == 0)
+		framing->keys++;
+	else if (pg_strcasecmp(name, MHD_HTTP_HEADER_AUTHORIZATION) == 0)
+		framing->authorizations++;
 	return MHD_YES;
+}
+
+/*
+ * Does each line end with CR LF, and is none folded? The library also takes a lone CR or LF for the end of a line. Where others take it
+ * for a part of the value they don't see the header behind it.
+ */
+static bool
+lines_are_whole(struct MHD_Connection *connection, size_t line, const Framing *framing)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+
+	return info != NULL && info->header_size == line + LINE_END + framing->size + LINE_END;
 }
 
 /*
@@ -88,13 +115,17 @@ body_length(const Framing *framing, uint64 *length)
 }
 
 LanceFraming
-lance_framing_of(struct MHD_Connection *connection)
+lance_framing_of(struct MHD_Connection *connection, const char *version, size_t line)
 {
 	Framing framing = {0};
 	LanceFraming result = {0};
 
 	MHD_get_connection_values_n(connection, MHD_HEADER_KIND, note_header, &framing);
 	result.too_long = framing.too_long;
-	result.unclear = !body_length(&framing, &result.length);
+	result.two_keys = framing.keys > 1 || framing.authorizations > 1;
+
+	/* HTTP/1.0 knows no chunks: who speaks it may end the request elsewhere */
+	result.unclear = !body_length(&framing, &result.length) || !lines_are_whole(connection, line, &framing) ||
+					 (framing.codings > 0 && strcmp(version, MHD_HTTP_VERSION_1_1) != 0);
 	return result;
 }

@@ -11,10 +11,11 @@ typedef struct LanceFraming
 {
 	bool too_long; /* a header is longer than is allowed */
 	bool unclear;  /* the headers contradict each other, or can be read in more than one way */
+	bool two_keys; /* a credential is given twice */
 	uint64 length; /* declared length of the body; 0: none, or chunks */
 } LanceFraming;
 
-/* What the headers of a request say, once they are there. */
-extern LanceFraming lance_framing_of(struct MHD_Connection *connection);
+/* What the headers of a request say, once they are there. line: bytes of the request line, without its end. */
+extern LanceFraming lance_framing_of(struct MHD_Connection *connection, const char *version, size_t line);
 
 #endif

@@ -53,6 +53,7 @@ typedef struct Exchange
 {
 	LanceRestRequest request; /* first: the handler sees only this */
 	struct MHD_Connection *connection;
+	size_t target_size; /* as it came */
 	bool headers_seen;
 	bool admitted; /* the caller was asked for */
 	BodyFate fate;
@@ -63,7 +64,7 @@ typedef struct Exchange
 	LanceRestReply reply;
 } Exchange;
 
-/* What is kept of a connection; a part is NULL when there was no memory for it. */
+/* What is kept of a connection; a part is NULL for want of memory. */
 typedef struct Client
 {
 	LanceDeadline *deadline;
@@ -142,6 +143,7 @@ begin_request(void *closure, const char *target, struct MHD_Connection *connecti
 		exchange = MemoryContextAllocZero(context, sizeof(*exchange));
 		exchange->request.context = context;
 		exchange->connection = connection;
+		exchange->target_size = strlen(target);
 		lance_rest_set_target(&exchange->request, target);
 	}
 	PG_CATCH();
@@ -292,7 +294,7 @@ ask_admission(Exchange *exchange)
 
 /* Headers are complete. Decides what becomes of the body, or answers at once. */
 static enum MHD_Result
-admit_headers(Exchange *exchange, struct MHD_Connection *connection, const char *method)
+admit_headers(Exchange *exchange, struct MHD_Connection *connection, const char *method, const char *version)
 {
 	LanceRestRequest *request = &exchange->request;
 	LanceFraming framing;
@@ -302,15 +304,18 @@ admit_headers(Exchange *exchange, struct MHD_Connection *connection, const char 
 	lance_deadline_renew(deadline_of(connection));
 	request->method = MemoryContextStrdup(request->context, method);
 	take_credential(exchange, connection);
-	framing = lance_framing_of(connection);
+	framing =
+		lance_framing_of(connection, version, strlen(method) + 1 + exchange->target_size + 1 + strlen(version));
 	if (framing.too_long)
 	{
 		decide(exchange, MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE, LANCE_INVALID_INPUT, "a header is too long");
 		return send_reply(connection, &exchange->reply, true);
 	}
-	if (framing.unclear)
+	if (framing.unclear || framing.two_keys)
 	{
-		decide(exchange, MHD_HTTP_BAD_REQUEST, LANCE_INVALID_INPUT, "the length of the request body is not clear");
+		decide(exchange, MHD_HTTP_BAD_REQUEST, LANCE_INVALID_INPUT,
+			   framing.unclear ? "the headers, or the length of the body, can be read in more than one way"
+							   : "a credential is given twice");
 		return send_reply(connection, &exchange->reply, true);
 	}
 	lance_rest_match(request);
@@ -410,7 +415,7 @@ on_request(void *closure, struct MHD_Connection *connection, const char *url, co
 	{
 		MemoryContextSwitchTo(exchange->request.context);
 		if (!exchange->headers_seen)
-			result = admit_headers(exchange, connection, method);
+			result = admit_headers(exchange, connection, method, version);
 		else if (*size > 0)
 			result = take_body(exchange, connection, data, size);
 		else
