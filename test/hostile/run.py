@@ -21,6 +21,7 @@ from urllib.parse import quote
 
 # Headers that a reply may have; another one would have been put there by a client.
 REPLY_HEADERS = {"date", "content-type", "content-length", "connection", "allow", "retry-after", "www-authenticate"}
+DESCRIPTORS = 20  # the same of descriptors: files of tables that were not looked at before
 MEMORY_KB = 24 * 1024  # growth of a process that is put up with: four bodies of the largest size, and what malloc keeps of them
 WRONG_VERSION_OR_CLOSED = (ConnectionError, socket.timeout, ssl.SSLError, OSError)
 
@@ -420,11 +421,11 @@ def main():
 
     # nothing is left: descriptors are back, memory has not grown
     deadline = time.time() + 4 * a.idle
-    while time.time() < deadline and any(process(pid)[1] > before[pid][1] + 2 for pid in a.pid):
+    while time.time() < deadline and any(process(pid)[1] > before[pid][1] + DESCRIPTORS for pid in a.pid):
         time.sleep(0.3)
     after = {pid: process(pid) for pid in a.pid}
     for pid in a.pid:
-        if after[pid][1] > before[pid][1] + 2:
+        if after[pid][1] > before[pid][1] + DESCRIPTORS:
             run.failures.append("process %d: %d descriptors, %d before" % (pid, after[pid][1], before[pid][1]))
         if after[pid][0] > before[pid][0] + MEMORY_KB:
             run.failures.append("process %d: %d kB, %d before" % (pid, after[pid][0], before[pid][0]))

@@ -60,6 +60,17 @@ my %malformed = (
 	'an unknown transfer coding' => "POST /v1/namespace/a/create HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n${key}\r\n0\r\n\r\n$get",
 	'two transfer codings' => "POST /v1/namespace/a/create HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: identity\r\nTransfer-Encoding: chunked\r\n${key}\r\n0\r\n\r\n$get",
 	'two hosts' => "GET /v1/table HTTP/1.1\r\nHost: x\r\nHost: y\r\n${key}\r\n",
+	'a length behind a lone CR' => "POST /v1/namespace/a/create HTTP/1.1\r\nHost: x\r\nX: a\rContent-Length: 2\r\n${key}\r\n{}$get",
+	'a length behind a lone LF' => "POST /v1/namespace/a/create HTTP/1.1\r\nHost: x\r\nX: a\nContent-Length: 2\r\n${key}\r\n{}$get",
+	'lone LFs' => "GET /v1/table HTTP/1.1\nHost: x\nx-api-key: $rest->{key}\n\n",
+	'a folded header' => "GET /v1/table HTTP/1.1\r\nHost: x\r\nX: a\r\n b\r\n${key}\r\n",
+	'a NUL behind a length' => "POST /v1/namespace/a/create HTTP/1.1\r\nHost: x\r\nContent-Length: 2\0\r\n${key}\r\n{}$get",
+	'a NUL behind a coding' => "POST /v1/namespace/a/create HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\0\r\n${key}\r\n2\r\n{}\r\n0\r\n\r\n$get",
+	'a header without name' => "GET /v1/table HTTP/1.1\r\nHost: x\r\n: x\r\n${key}\r\n",
+	'chunks in HTTP/1.0' => "POST /v1/namespace/a/create HTTP/1.0\r\nTransfer-Encoding: chunked\r\n${key}\r\n2\r\n{}\r\n0\r\n\r\n",
+	'two blanks in the request line' => "GET  /v1/table HTTP/1.1\r\nHost: x\r\n${key}\r\n",
+	'two keys' => "GET /v1/table HTTP/1.1\r\nHost: x\r\n${key}x-api-key: lance_x\r\n\r\n",
+	'two bearers' => "GET /v1/table HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer $rest->{key}\r\nAuthorization: Bearer x\r\n\r\n",
 	'a header line of 100 kB' => "GET /v1/table HTTP/1.1\r\nHost: x\r\nX-Fill: " . 'a' x 100_000 . "\r\n\r\n",
 	'TLS' => "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" . 'r' x 200,
 	'nothing but zeros' => "\0" x 5000,
@@ -72,8 +83,13 @@ for my $what (sort keys %malformed)
 	like($answer, qr{\A(HTTP/1\.[01] (400|404|405|408|413|414|431|501|505)|\z)}, "$what: refused") or diag(substr($answer, 0, 200));
 	alive($what);
 }
-unlike($rest->raw("GET /v1/table HTTP/1.1\nHost: x\n$rest->{key}\n\n", 2), qr{HTTP/1\.1 5}, 'bare line feeds are no server error');
-alive('bare line feeds');
+# what is unusual, but means one thing only
+for my $lines ('X:a', 'X:', 'X: ', "X:  a \t ", "X: a: b", "Cookie: a=b; c=d", "X: \xff\xfe", 'Connection: keep-alive, Upgrade')
+{
+	like($rest->raw("GET /v1/table?x=%20 HTTP/1.1\r\nHost: x\r\n$lines\r\n${key}\r\n"), qr{\AHTTP/1\.1 200 }, "the header '$lines' is let pass");
+}
+like($rest->raw("\r\n$get"), qr{\AHTTP/1\.1 200 }, 'an empty line before the request');
+like($rest->raw("GET http://example.org/v1/table HTTP/1.1\r\nHost: x\r\n${key}\r\n"), qr{\AHTTP/1\.1 200 }, 'a target in absolute form');
 $rest->expect('no malformed request did anything', 404, 1, 'POST', '/v1/namespace/a/exists');
 like($rest->raw("POST /v1/namespace/\$/exists HTTP/1.0\r\n${key}\r\n"), qr{\AHTTP/1\.[01] 200}, 'HTTP/1.0 is answered');
 like($rest->raw("POST /v1/namespace/\$/exists HTTP/1.1\r\nHost: x\r\n${key}\r\n"), qr{\AHTTP/1\.1 200}, 'POST without any body');
@@ -212,5 +228,19 @@ for my $i (1 .. 300)
 cmp_ok($descriptors->(), '<=', $fds + 3, 'descriptors after 300 failing requests');
 cmp_ok(memory_kb() - $memory, '<', 4_000, 'memory after 300 failing requests');
 
-unlike(slurp_file($node->logfile), qr/PANIC|TRAP|terminated by signal|FATAL/, 'nothing crashed');
+# ---- connections of one address, while others are let in
+$node->append_conf('postgresql.conf', 'lance_catalog.rest_max_connections_per_address = 5');
+$node->restart;
+ok($rest->wait_for(200, 10), 'restarted');
+($worker) = $rest->workers;
+my @of_one = map { IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $rest->{port}) } 1 .. 5;
+sleep 0.5;
+is($rest->raw($get, 3), '', 'beyond the limit for one address: closed');
+my $elsewhere = IO::Socket::INET->new(PeerAddr => '127.0.0.1', PeerPort => $rest->{port}, LocalAddr => '127.0.0.2') or die "no connection: $!";
+$elsewhere->syswrite($get =~ s/\r\n\r\n/\r\nConnection: close\r\n\r\n/r);
+like(join('', <$elsewhere>), qr{\AHTTP/1\.1 200 }, 'another address is served');
+$_->close for @of_one;
+ok($rest->wait_for(200, 10), 'and so is the first when it has let go');
+
+ok(slurp_file($node->logfile) !~ /PANIC|TRAP|terminated by signal/, 'nothing crashed');
 done_testing();
