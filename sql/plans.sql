@@ -2,6 +2,7 @@
 -- Plans that are kept. A server process keeps them for as long as it lives: made when the catalog was empty, they must do when it
 -- is large, without statistics. So no statement may read a table from end to end.
 --
+CREATE ROLE plans_role;
 -- Every kind of call.
 CREATE FUNCTION t.call_all(n integer) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
@@ -29,6 +30,7 @@ BEGIN
 	PERFORM lance_list_table_versions('plans$v', descending => true, "limit" => 1);
 	PERFORM lance_describe_table_version('plans$v');
 	PERFORM lance_describe_table_version('plans$v', 1);
+	PERFORM lance_grant('plans_role', 'read', id), lance_grant('plans_role', 'owner', id), lance_revoke('plans_role', 'read', id);
 	PERFORM lance_rename_table(id, 'r' || n);
 	PERFORM lance_deregister_table('plans$r' || n);
 	PERFORM lance_drop_namespace('plans' || n, behavior => 'Cascade');
@@ -40,6 +42,9 @@ CREATE FUNCTION t.fill() RETURNS void LANGUAGE sql AS $$
 		SELECT entry_id, 't' || i, 'table' FROM lance.catalog_entry, generate_series(1, 5000) i WHERE name = 'plans';
 	INSERT INTO lance.table_entry SELECT e.entry_id, '/plans/' || e.entry_id, 'lake', true
 		FROM lance.catalog_entry e, lance.catalog_entry p WHERE e.parent_id = p.entry_id AND p.name = 'plans' AND e.name LIKE 't%';
+	INSERT INTO lance.privilege_entry (entry_id, role_id, privilege, granted_by)
+		SELECT e.entry_id, r.oid::regrole, p, 'plans' FROM lance.catalog_entry e, unnest('{owner,read}'::text[]) p, pg_roles r
+		WHERE e.name LIKE 't%' AND r.rolname = 'plans_role';
 	INSERT INTO lance.version_entry (table_id, branch, version, manifest_key, committed_at)
 		SELECT t.table_id, '', i, t.v2(i), now() FROM lance.table_entry t, generate_series(1, 3) i WHERE location LIKE '/plans/%';
 	INSERT INTO lance.cleanup_item (kind, location, server_name, role_name, due_at)
@@ -74,7 +79,7 @@ DELETE FROM lance.cleanup_item WHERE location LIKE '/plans/%';
 SELECT failed FROM lance_run_cleanup();
 -- The same on tables that are known to be small.
 \c -
-VACUUM ANALYZE lance.catalog_entry, lance.table_entry, lance.version_entry, lance.cleanup_item;
+VACUUM ANALYZE lance.catalog_entry, lance.table_entry, lance.version_entry, lance.cleanup_item, lance.privilege_entry;
 SELECT lance_create_namespace('plans');
 SELECT 1 FROM lance_declare_table('plans$v', properties => '{"managed_versioning": "true"}');
 SELECT t.create_version('plans$v', 1, 'one');
@@ -96,3 +101,5 @@ COMMIT;
 DELETE FROM lance.cleanup_item WHERE location LIKE '/plans/%';
 SELECT failed FROM lance_run_cleanup();
 DROP FUNCTION t.call_all(integer), t.fill(), t.too_much(bigint);
+DROP OWNED BY plans_role;
+DROP ROLE plans_role;

@@ -102,8 +102,8 @@ CREATE TABLE lance.privilege_entry (
 	granted_at timestamptz NOT NULL DEFAULT pg_catalog.now(),
 	PRIMARY KEY (entry_id, role_id, privilege)
 );
--- By which the way to what was granted is found. Whoever makes tables owns them: those rows are many, and open no way.
-CREATE INDEX ON lance.privilege_entry (role_id) WHERE privilege <> 'owner';
+-- By which the way to what was granted is found, past what is merely owned, and rows of dropped roles.
+CREATE INDEX ON lance.privilege_entry (role_id, privilege);
 COMMENT ON TABLE lance.privilege_entry IS 'who may do what with a namespace and all below it, or with a table';
 COMMENT ON COLUMN lance.privilege_entry.privilege IS 'each includes those before it; owner: made it, and may what admin may';
 COMMENT ON COLUMN lance.privilege_entry.granted_by IS 'name of the role that gave it, at the time';

@@ -10,6 +10,8 @@
 #include "catalog/lookup.h"
 #include "catalog/pg_auth_members.h"
 #include "catalog/pg_authid.h"
+#include "catalog/pg_collation.h"
+#include "catalog/session.h"
 #include "miscadmin.h"
 #include "pg/errcodes.h"
 #include "pg/installed.h"
@@ -157,23 +159,26 @@ add_above(struct HTAB *spaces, Snapshot snapshot, int64 entry_id)
 static struct HTAB *
 collect_spaces(Snapshot snapshot, Oid role)
 {
+	static const char *const grantable[] = {"admin", "read", "write"};
 	HASHCTL info = {.keysize = sizeof(int64), .entrysize = sizeof(int64), .hcxt = CurrentMemoryContext};
 	struct HTAB *spaces = hash_create("namespaces in sight", 64, &info, HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	Datum granted = lance_texts_datum(lengthof(grantable), (char *const *)grantable);
 	List *roles = roles_of(role);
 	ListCell *cell;
 
 	foreach (cell, roles)
 	{
 		LanceLookup lookup;
-		ScanKeyData key;
+		ScanKeyData keys[2];
 
-		ScanKeyInit(&key, PRIVILEGE_ROLE, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(lfirst_oid(cell)));
-		for (bool found = lance_lookup_begin(&lookup, LANCE_PRIVILEGE_BY_ROLE, snapshot, &key, 1); found;
-			 found = lance_lookup_next(&lookup))
+		ScanKeyInit(&keys[0], PRIVILEGE_ROLE, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(lfirst_oid(cell)));
+		ScanKeyEntryInitialize(&keys[1], SK_SEARCHARRAY, PRIVILEGE_NAME, BTEqualStrategyNumber, InvalidOid,
+							   C_COLLATION_OID, F_TEXTEQ, granted);
+		lance_lookup_ordered(&lookup, LANCE_PRIVILEGE_BY_ROLE, snapshot, keys, 2);
+		while (lance_lookup_next(&lookup))
 		{
 			CHECK_FOR_INTERRUPTS();
-			if (!lance_lookup_text_is(&lookup, PRIVILEGE_NAME, "owner"))
-				add_above(spaces, snapshot, lance_lookup_int64(&lookup, PRIVILEGE_ENTRY_ID));
+			add_above(spaces, snapshot, lance_lookup_int64(&lookup, PRIVILEGE_ENTRY_ID));
 		}
 		lance_lookup_end(&lookup);
 	}

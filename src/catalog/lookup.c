@@ -32,7 +32,7 @@ static const struct
 	[LANCE_DROPPED_BY_LOCATION] = {"cleanup_item", "cleanup_item_location_idx", CLEANUP_LOCATION},
 	[LANCE_API_KEY_BY_HASH] = {"api_key", "api_key_key_hash_key", API_KEY_REVOKED_AT},
 	[LANCE_PRIVILEGE_BY_ENTRY] = {"privilege_entry", "privilege_entry_pkey", PRIVILEGE_NAME},
-	[LANCE_PRIVILEGE_BY_ROLE] = {"privilege_entry", "privilege_entry_role_id_idx", PRIVILEGE_NAME},
+	[LANCE_PRIVILEGE_BY_ROLE] = {"privilege_entry", "privilege_entry_role_id_privilege_idx", PRIVILEGE_NAME},
 };
 
 Snapshot

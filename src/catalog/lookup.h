@@ -24,7 +24,7 @@ typedef enum LanceLookupIndex
 	LANCE_TABLE_BY_ID,         /* table_id */
 	LANCE_API_KEY_BY_HASH,     /* key_hash */
 	LANCE_PRIVILEGE_BY_ENTRY,  /* entry_id */
-	LANCE_PRIVILEGE_BY_ROLE    /* role_id, of the rows that are not "owner" */
+	LANCE_PRIVILEGE_BY_ROLE    /* role_id, privilege */
 } LanceLookupIndex;
 
 /* Columns as sql/install/10-schema.sql makes them. */

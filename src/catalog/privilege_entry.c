@@ -19,9 +19,16 @@
 void
 lance_privilege_begin(Oid role)
 {
-	static LanceStatement forget = {.sql = "DELETE FROM lance.privilege_entry p WHERE NOT EXISTS"
-										   " (SELECT FROM pg_roles r WHERE r.oid = p.role_id)",
-									.nargs = 0};
+	/* From role to role, not from row to row. */
+	static LanceStatement forget = {
+		.sql = "WITH RECURSIVE known (role_id) AS ("
+			   "(SELECT p.role_id FROM lance.privilege_entry p ORDER BY p.role_id LIMIT 1) UNION ALL"
+			   " SELECT (SELECT p.role_id FROM lance.privilege_entry p WHERE p.role_id > k.role_id"
+			   " ORDER BY p.role_id LIMIT 1) FROM known k WHERE k.role_id IS NOT NULL) "
+			   "DELETE FROM lance.privilege_entry WHERE role_id = ANY (ARRAY("
+			   "SELECT k.role_id FROM known k WHERE k.role_id IS NOT NULL"
+			   " AND NOT EXISTS (SELECT FROM pg_roles r WHERE r.oid = k.role_id)))",
+		.nargs = 0};
 	LanceSession session;
 
 	LockSharedObject(AuthIdRelationId, role, 0, AccessShareLock);
@@ -53,8 +60,10 @@ lance_privilege_insert(int64 entry_id, Oid role, const char *privilege)
 bool
 lance_privilege_remove(int64 entry_id, Oid role, const char *privilege)
 {
+	/* By the entry: of the index on roles the planner may think as well, which has all that the role was given. */
 	static LanceStatement statement = {
-		.sql = "DELETE FROM lance.privilege_entry WHERE entry_id = $1 AND role_id = $2 AND privilege = $3",
+		.sql = "DELETE FROM lance.privilege_entry WHERE entry_id = $1 AND role_id::oid::int8 = $2::oid::int8"
+			   " AND privilege = $3",
 		.nargs = 3,
 		.types = {INT8OID, REGROLEOID, TEXTOID}};
 	Datum values[] = {Int64GetDatum(entry_id), ObjectIdGetDatum(role), CStringGetTextDatum(privilege)};
