@@ -69,7 +69,7 @@ REGRESS += fdw_types
 REGRESS += fdw_vector
 REGRESS += fdw_blobs
 ISOLATION_OPTS = --inputdir=test --outputdir=$(BUILD)/isolation
-ISOLATION = declare_declare declare_drop drop_drop cascade rename_rename rename_drop refs create_version upserts one_moment repeatable_read notify reap servers
+ISOLATION = declare_declare declare_drop drop_drop cascade rename_rename rename_drop refs create_version upserts one_moment repeatable_read notify reap servers privileges
 EXTRA_CLEAN = $(OBJS:.o=.d) $(addprefix $(BUILD)/,lance_inspect bench gen san unit deps/obj deps/san regress isolation check)
 
 OBJS = $(LIB_SOURCES:.c=.o) $(PROTO_SOURCES:.c=.o) $(SERVER_SOURCES:.c=.o) $(NANOARROW_OBJS)
