@@ -19,6 +19,28 @@ add(LanceProperties *out, const char *key, const char *value)
 	out->items[out->count++] = (LanceProperty){.key = pstrdup(key), .value = pstrdup(value)};
 }
 
+/* Called when the memory of the options goes. */
+static void
+wipe_options(void *arg)
+{
+	LanceProperties *options = arg;
+
+	for (int i = 0; i < options->count; i++)
+		explicit_bzero(options->items[i].value, strlen(options->items[i].value));
+}
+
+static void
+wipe_on_reset(const LanceProperties *options)
+{
+	LanceProperties *copy = palloc(sizeof(*copy));
+	MemoryContextCallback *callback = palloc0(sizeof(*callback));
+
+	*copy = *options;
+	callback->func = wipe_options;
+	callback->arg = copy;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, callback);
+}
+
 /* The user's own keys, which the server's owner has opened to him by the option vending. */
 static void
 add_static_keys(const LanceProfile *profile, LanceProperties *out)
@@ -75,4 +97,6 @@ lance_vend_options(const LanceProfile *profile, const char *location, LanceOptio
 		add_static_keys(profile, out);
 	else if (profile->vending == LANCE_VENDING_STS)
 		add_session_keys(profile, location, table_id, out);
+	if (out->count > n)
+		wipe_on_reset(out);
 }

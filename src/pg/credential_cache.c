@@ -7,6 +7,8 @@
  */
 #include "postgres.h"
 
+#include <signal.h>
+
 #include "base/env.h"
 #include "miscadmin.h"
 #include "pg/credential_cache.h"
@@ -25,6 +27,9 @@
 
 /* Keys that a store refuses when they are so young would be refused when made anew. */
 #define YOUNG_MS 1000
+
+/* While one process finds out whether a service is back, the others take it for gone for so long. */
+#define PROBE_MS 15000
 
 /* Longest sleep between two looks at a place that another process holds. */
 #define LOOK_MS 1000
@@ -209,6 +214,18 @@ is_good(const Place *place, const LanceCredentialMaker *maker, uint64 refused, i
 	return alive(place, refused, now) && !maker->due(&times, now);
 }
 
+/*
+ * Whether the process that holds the place is at it. It gives the place back in any case, but the environment's hooks, which
+ * it waits in, are not proven to throw nothing.
+ */
+static bool
+is_held(Place *place)
+{
+	if (place->maker != 0 && (place->maker == MyProcPid || (kill(place->maker, 0) != 0 && errno == ESRCH)))
+		place->maker = 0;
+	return place->maker != 0;
+}
+
 /* ---- waiting and making */
 
 /* Wait for the process that holds the place, or for LOOK_MS. The lock is held at the call, and not after it. */
@@ -275,7 +292,7 @@ lance_credential_cache_get(LncContext *ctx, const LanceCredentialId *id, const L
 			release();
 			return LNC_OK;
 		}
-		if (place != NULL && place->maker != 0)
+		if (place != NULL && is_held(place))
 		{
 			LNC_TRY(wait_for(ctx, place));
 			continue;
@@ -334,4 +351,41 @@ lance_credential_cache_find(const LanceCredentialId *id, const LanceCredentialMa
 	}
 	release();
 	return known;
+}
+
+/* ---- services */
+
+bool
+lance_credential_service_open(const LanceCredentialId *service)
+{
+	int64 now = lnc_now_ms();
+	bool may_ask;
+	Place *place;
+
+	if (!have_area())
+		return true;
+	acquire();
+	place = find(service);
+	may_ask = place == NULL || now >= place->failed_until_ms;
+	if (may_ask && place != NULL && place->failed_until_ms != 0)
+		place->failed_until_ms = now + PROBE_MS;
+	release();
+	return may_ask;
+}
+
+void
+lance_credential_service_told(const LanceCredentialId *service, LncCode code)
+{
+	bool gone = code == LNC_UNAVAILABLE;
+	Place *place;
+
+	if (!have_area())
+		return;
+	acquire();
+	place = find(service);
+	if (place == NULL && gone)
+		place = take_place(service);
+	if (place != NULL)
+		place->failed_until_ms = gone ? lnc_now_ms() + FAILURE_MS : 0;
+	release();
 }

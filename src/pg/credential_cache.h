@@ -39,7 +39,14 @@ extern LncCode lance_credential_cache_get(LncContext *ctx, const LanceCredential
 										  LncCredentials *out) LNC_MUST_CHECK;
 
 /*
- * The same without waiting: true with keys in out, or with out->serial 0 when a failure is remembered; false when there is
+ * Whether a service, by an id of its own, may be asked: not for some seconds after it gave no answer, and then by one
+ * process at first. Whoever may ask tells how it ended.
+ */
+extern bool lance_credential_service_open(const LanceCredentialId *service);
+extern void lance_credential_service_told(const LanceCredentialId *service, LncCode code);
+
+/*
+ * The same as lance_credential_cache_get without waiting: true with keys in out, or with out->serial 0 when a failure is remembered; false when there is
  * something to be made.
  */
 extern bool lance_credential_cache_find(const LanceCredentialId *id, const LanceCredentialMaker *maker,

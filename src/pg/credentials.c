@@ -27,6 +27,7 @@
 typedef struct Maker
 {
 	LanceCredentialId id;
+	LanceCredentialId service; /* of the token service, whatever it is asked for */
 	LanceProfileCredentials by;
 	LncStsConfig sts;
 	LncStsRequest request;
@@ -136,6 +137,20 @@ from_role(LncContext *ctx, const Maker *maker, LncCredentials *out)
 }
 
 static LncCode
+ask_service(LncContext *ctx, LncArena *arena, const Maker *maker, LncCredentials *out)
+{
+	switch (maker->by)
+	{
+		case LANCE_CREDENTIALS_INSTANCE:
+			return from_instance(ctx, arena, out);
+		case LANCE_CREDENTIALS_WEB_IDENTITY:
+			return from_web_identity(ctx, arena, maker, out);
+		default:
+			return from_role(ctx, maker, out);
+	}
+}
+
+static LncCode
 make_keys(LncContext *ctx, void *arg, LncCredentials *out)
 {
 	const Maker *maker = arg;
@@ -144,12 +159,15 @@ make_keys(LncContext *ctx, void *arg, LncCredentials *out)
 
 	if (maker->missing != NULL)
 		return lnc_fail(ctx, LNC_DENIED, "%s", maker->missing);
-	if (maker->by == LANCE_CREDENTIALS_STS)
-		return from_role(ctx, maker, out);
 	LNC_TRY(lnc_arena_create_scratch(ctx, &arena));
 	lnc_arena_wipe(arena);
-	code = maker->by == LANCE_CREDENTIALS_INSTANCE ? from_instance(ctx, arena, out)
-												   : from_web_identity(ctx, arena, maker, out);
+	if (lance_credential_service_open(&maker->service))
+	{
+		code = ask_service(ctx, arena, maker, out);
+		lance_credential_service_told(&maker->service, code);
+	}
+	else
+		code = lnc_fail(ctx, LNC_UNAVAILABLE, "token service gave no answer a moment ago");
 	lnc_arena_destroy(arena);
 	return code;
 }
@@ -176,9 +194,9 @@ hash_text(pg_cryptohash_ctx *hash, const char *text)
 
 /* Everything that the keys depend on: what is changed by ALTER SERVER or ALTER USER MAPPING gives other keys. */
 static LanceCredentialId
-make_id(const LanceProfile *profile, const char *purpose, const char *policy)
+make_id(const LanceProfile *profile, Oid userid, const char *purpose, const char *policy)
 {
-	const Oid oids[] = {MyDatabaseId, profile->server_oid, profile->owner, profile->userid};
+	const Oid oids[] = {MyDatabaseId, profile->server_oid, profile->owner, userid};
 	const int numbers[] = {profile->credentials, profile->sts_duration};
 	const char *const texts[] = {purpose,
 								 policy,
@@ -246,7 +264,8 @@ create_maker(LanceLibrary *lib, const LanceProfile *profile, LanceProfileCredent
 
 	lance_check(&lib->ctx, LNC_NEW(&lib->ctx, lib->arena, &maker, 1));
 	lance_check(&lib->ctx, lnc_arena_on_cleanup(&lib->ctx, lib->arena, wipe_key, maker));
-	maker->id = make_id(profile, purpose, policy);
+	maker->id = make_id(profile, profile->userid, purpose, policy);
+	maker->service = make_id(profile, InvalidOid, by == LANCE_CREDENTIALS_INSTANCE ? "machine" : "service", NULL);
 	maker->by = by;
 	maker->sts.endpoint = keep(lib, profile->sts_endpoint != NULL ? profile->sts_endpoint : profile->endpoint);
 	maker->sts.region = keep(lib, profile->region);

@@ -138,6 +138,7 @@ my $n = 0;
 foreach my $fault (qw(refuse error down mute))
 {
 	$n++;
+	server("SET sts_duration '" . (900 + $n) . "'");
 	sql("SELECT lance_declare_table('v\$fault$n', vend_credentials => false)");
 	$store->token_service($fault);
 	my $start = time;
@@ -148,10 +149,12 @@ foreach my $fault (qw(refuse error down mute))
 	is(scalar(() = $store->sessions), $tries, "$fault: nobody asks again at once");
 	my ($ret, $out, $err) = $node->psql('postgres', "SELECT storage_options FROM lance_declare_table('v\$declared$n')");
 	is($ret, 0, "$fault: tables can be declared") or diag($err);
+	is(scalar(() = $store->sessions), $fault eq 'refuse' ? $tries + 1 : $tries, "$fault: and whether the service is asked for another table") or diag($err);
 	like($err, qr/WARNING:  no credentials for clients of server "s3": token service/, "$fault: and a warning says why");
 }
 like(slurp_file($node->logfile), qr/WARNING:  no credentials for clients of server "s3": token service answered 403 AccessDenied/, 'the log has it');
 $store->token_service('');
+server("SET sts_duration '1000'");
 
 # ---- names and places that a policy could take for patterns
 foreach my $name ('*', 'a?b', '${aws:username}', '[x]')
