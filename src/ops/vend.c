@@ -9,6 +9,7 @@
 #include "ops/vend.h"
 #include "pg/credentials.h"
 #include "pg/privilege.h"
+#include "utils/acl.h"
 
 /* More than there can be. */
 #define MAX_OPTIONS 12
@@ -39,6 +40,19 @@ wipe_on_reset(const LanceProperties *options)
 	callback->func = wipe_options;
 	callback->arg = copy;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, callback);
+}
+
+/* Who may read a table of the catalog has no access to its store by that alone. */
+static bool
+may_have_keys(const LanceProfile *profile)
+{
+	if (pg_foreign_server_aclcheck(profile->server_oid, profile->userid, ACL_USAGE) == ACLCHECK_OK)
+		return true;
+	ereport(WARNING, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					  errmsg("no credentials for clients of server \"%s\": the role may not use the server",
+							 profile->server_name),
+					  errhint("Grant USAGE ON FOREIGN SERVER to the role.")));
+	return false;
 }
 
 /* The user's own keys, which the server's owner has opened to him by the option vending. */
@@ -91,11 +105,11 @@ lance_vend_options(const LanceProfile *profile, const char *location, LanceOptio
 	for (int i = 0; i < n; i++)
 		add(out, keys[i], values[i]);
 	/* Local files are reached without options. */
-	if (n == 0 || vend == LANCE_BOOL_FALSE)
+	if (n == 0 || vend == LANCE_BOOL_FALSE || profile->vending == LANCE_VENDING_NONE || !may_have_keys(profile))
 		return;
 	if (profile->vending == LANCE_VENDING_STATIC)
 		add_static_keys(profile, out);
-	else if (profile->vending == LANCE_VENDING_STS)
+	else
 		add_session_keys(profile, location, table_id, out);
 	if (out->count > n)
 		wipe_on_reset(out);

@@ -90,6 +90,9 @@ $got = options('v$t1', role => 'alice');
 is(scalar(() = $store->sessions), 2, 'but not to another role');
 is(($store->sessions)[1]{RoleSessionName}, 'lance-alice', 'who is named to the service');
 options('v$t1', role => 'bob');
+sql("REVOKE USAGE ON FOREIGN SERVER s3 FROM bob");
+is(keys_of(options('v$t1', role => 'bob')), '', 'who may not use the server gets none');
+sql("GRANT USAGE ON FOREIGN SERVER s3 TO bob");
 is_deeply(decode_json(($store->sessions)[2]{Policy})->{Statement}[0]{Action}, ['s3:GetObject'], 'who may only read gets keys to read');
 
 # ---- what changes the keys
@@ -201,6 +204,7 @@ my $token_file = PostgreSQL::Test::Utils::tempdir() . '/token';
 append_to_file($token_file, "web-identity-token\n");
 {
 	local $ENV{AWS_WEB_IDENTITY_TOKEN_FILE} = $token_file;
+	local $ENV{AWS_EC2_METADATA_SERVICE_ENDPOINT} = 'http://127.0.0.1:1';
 	$node->restart;
 }
 $store->token_service('');
@@ -208,12 +212,31 @@ sql(q{SELECT lance_list_table_versions('v$t1')});
 ($asked) = $store->sessions;
 is_deeply([ @$asked{qw(Action WebIdentityToken RoleArn Signer)} ], [ 'AssumeRoleWithWebIdentity', 'web-identity-token', 'arn:aws:iam::123456789012:role/lake', undef ],
 	'a web identity is presented');
+
+# The keys of a container; the file of the token before stays, which nobody reads now.
+my $container = LanceStore->start();
+$container->put('keys', '{"AccessKeyId": "AKMAIN", "SecretAccessKey": "main-secret-5", "Token": "container-token", "Expiration": "2099-01-01T00:00:00Z"}');
+server("SET credentials 'instance'");
+($ret, $out, $err) = $node->psql('postgres', q{SELECT lance_list_table_versions('v$t1')});
+like($err, qr/ERROR:  credentials service of the machine gave no answer/, 'a machine without keys');
+{
+	local $ENV{AWS_CONTAINER_CREDENTIALS_FULL_URI} = "$container->{url}/bucket/keys";
+	$node->restart;
+}
+sql("DROP USER MAPPING FOR postgres SERVER s3");
+$store->token_service('');
+sql(q{SELECT lance_list_table_versions('v$t1')});
+is(keys_of(options('v$t1')), 'aws_access_key_id,aws_secret_access_key,aws_session_token,expires_at_millis,refresh_offset_millis', 'without a user mapping too');
+is_deeply([ map { $_->{Signer} } $store->sessions ], ['AKMAIN'], "a role is assumed with the container's keys, and only for clients");
+sql("SET log_statement = none", "SET log_min_messages = warning",
+	"CREATE USER MAPPING FOR postgres SERVER s3 OPTIONS (access_key_id 'AKMAIN', secret_access_key 'main-secret-6')");
 server("DROP credentials");
+$container->stop;
 
 # ---- nothing tells the secrets
 my $log = slurp_file($node->logfile);
 unlike($log, $secrets, 'no secret is in the log, at any level') or diag(grep { $_ =~ $secrets } split /^/, $log);
-unlike($log, qr/web-identity-token/, 'nor the token of the web identity');
+unlike($log, qr/web-identity-token|container-token/, 'nor the tokens of the web identity and the container');
 unlike(sql('SELECT * FROM pg_stat_activity'), $secrets, 'nor in pg_stat_activity');
 foreach my $view (split /\n/, sql(q{SELECT c.oid::regclass FROM pg_class c WHERE relnamespace = 'lance'::regnamespace AND relkind IN ('r', 'v')}))
 {
