@@ -42,21 +42,6 @@ hash_of_key(const char *key)
 	return PointerGetDatum(hash);
 }
 
-/* The hash of the key that the last request had: clients send one many times, and a hash costs as much as a look-up. */
-static Datum
-hash_of_usual_key(const char *key)
-{
-	static char last[KEY_MAX_LENGTH + 1];
-	static char hash[VARHDRSZ + PG_SHA256_DIGEST_LENGTH];
-
-	if (last[0] == '\0' || strcmp(last, key) != 0)
-	{
-		memcpy(hash, DatumGetPointer(hash_of_key(key)), sizeof(hash));
-		strlcpy(last, key, sizeof(last));
-	}
-	return PointerGetDatum(hash);
-}
-
 bool
 lance_api_key_find(const char *key, LanceApiKey *out)
 {
@@ -69,7 +54,7 @@ lance_api_key_find(const char *key, LanceApiKey *out)
 	if (strlen(key) > KEY_MAX_LENGTH)
 		return false;
 	snapshot = lance_lookup_snapshot();
-	ScanKeyInit(&hash, API_KEY_HASH, BTEqualStrategyNumber, F_BYTEAEQ, hash_of_usual_key(key));
+	ScanKeyInit(&hash, API_KEY_HASH, BTEqualStrategyNumber, F_BYTEAEQ, hash_of_key(key));
 	if (lance_lookup_begin(&lookup, LANCE_API_KEY_BY_HASH, snapshot, &hash, 1) &&
 		lance_lookup_null(&lookup, API_KEY_REVOKED_AT) &&
 		(lance_lookup_null(&lookup, API_KEY_EXPIRES_AT) || lance_lookup_int64(&lookup, API_KEY_EXPIRES_AT) > now))

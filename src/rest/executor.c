@@ -63,6 +63,7 @@ run_next(MemoryContext turn)
 	if (request == NULL)
 		return false;
 	lance_rest_execute(request, &reply);
+	lance_rest_forget_key(request);
 	lance_job_answer(&reply);
 	return true;
 }

@@ -129,3 +129,20 @@ lance_framing_of(struct MHD_Connection *connection, const char *version, size_t 
 					 (framing.codings > 0 && strcmp(version, MHD_HTTP_VERSION_1_1) != 0);
 	return result;
 }
+
+static enum MHD_Result
+wipe_key(void *closure, enum MHD_ValueKind kind, const char *name, size_t name_size, const char *value,
+		 size_t value_size)
+{
+	/* values of headers lie where the library has read them into */
+	if (value != NULL &&
+		(pg_strcasecmp(name, "x-api-key") == 0 || pg_strcasecmp(name, MHD_HTTP_HEADER_AUTHORIZATION) == 0))
+		explicit_bzero(unconstify(char *, value), value_size);
+	return MHD_YES;
+}
+
+void
+lance_framing_wipe_keys(struct MHD_Connection *connection)
+{
+	MHD_get_connection_values_n(connection, MHD_HEADER_KIND, wipe_key, NULL);
+}

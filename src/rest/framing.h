@@ -18,4 +18,7 @@ typedef struct LanceFraming
 /* What the headers of a request say, once they are there. line: bytes of the request line, without its end. */
 extern LanceFraming lance_framing_of(struct MHD_Connection *connection, const char *version, size_t line);
 
+/* Overwrite the credentials in the library's memory, which would otherwise keep them after the connection. */
+extern void lance_framing_wipe_keys(struct MHD_Connection *connection);
+
 #endif

@@ -167,6 +167,7 @@ end_request(void *closure, struct MHD_Connection *connection, void **state, enum
 	if (exchange != NULL)
 	{
 		kept_total -= exchange->kept;
+		lance_rest_forget_key(&exchange->request);
 		MemoryContextDelete(exchange->request.context);
 	}
 }
@@ -306,6 +307,7 @@ admit_headers(Exchange *exchange, struct MHD_Connection *connection, const char 
 	take_credential(exchange, connection);
 	framing =
 		lance_framing_of(connection, version, strlen(method) + 1 + exchange->target_size + 1 + strlen(version));
+	lance_framing_wipe_keys(connection);
 	if (framing.too_long)
 	{
 		decide(exchange, MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE, LANCE_INVALID_INPUT, "a header is too long");
@@ -572,13 +574,10 @@ lance_http_accept(pgsocket listening)
 		}
 		return;
 	}
-	if (lance_guc_rest_ssl && !lance_tls_ready())
-	{
-		close(fd); /* never in plain */
-		return;
-	}
 	info = MHD_get_daemon_info(http_daemon, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
-	if (info != NULL && info->num_connections >= (unsigned int)lance_guc_rest_max_connections)
+	if (lance_guc_rest_ssl && !lance_tls_ready())
+		close(fd); /* never in plain */
+	else if (info != NULL && info->num_connections >= (unsigned int)lance_guc_rest_max_connections)
 		turn_away(fd);
 	else if (MHD_add_connection(http_daemon, fd, (struct sockaddr *)&address, length) != MHD_YES)
 		ereport(DEBUG1, (errmsg_internal("the HTTP library refused a connection: %m")));

@@ -43,6 +43,13 @@ lance_rest_set_target(LanceRestRequest *request, const char *target)
 	MemoryContextSwitchTo(old);
 }
 
+void
+lance_rest_forget_key(LanceRestRequest *request)
+{
+	if (request->api_key != NULL)
+		explicit_bzero(request->api_key, strlen(request->api_key));
+}
+
 char *
 lance_rest_text_in(const char *utf8, size_t length, const char *what)
 {

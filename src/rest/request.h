@@ -40,7 +40,7 @@ typedef struct LanceRestRequest
 	LanceId id;      /* given: the route names an object */
 
 	/* what the client presented; NULL: nothing. Never logged. */
-	const char *api_key;
+	char *api_key;
 	uint32 caller; /* the key, else the address, as a number: equal ones share executors as one */
 
 	StringInfoData body; /* as received; data NULL when it was discarded or empty */
@@ -70,6 +70,9 @@ extern void lance_rest_parse(LanceRestRequest *request);
 
 /* The value of a query parameter, or NULL; the last one when it is given several times. */
 extern const char *lance_rest_query(const LanceRestRequest *request, const char *name);
+
+/* Overwrite what the client presented: the request is over, or refused. */
+extern void lance_rest_forget_key(LanceRestRequest *request);
 
 /* UTF-8 text of length bytes in the server's encoding, palloc'd. Throws InvalidInput naming what. */
 extern char *lance_rest_text_in(const char *utf8, size_t length, const char *what);
