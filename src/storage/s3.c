@@ -107,7 +107,7 @@ is_request_timeout(const LncHttpRequest *request)
 {
 	LncS3Error error;
 
-	if (request->status != 400 || lnc_s3_keys_refused(request))
+	if (lnc_s3_keys_refused(request) || request->status != 400)
 		return false;
 	lnc_s3_parse_error(request->answer, &error);
 	return strcmp(error.code, "RequestTimeout") == 0;

@@ -11,6 +11,9 @@
 /* While keys live, a source that had no newer ones is left alone for so long. */
 #define PAUSE_MS 1000
 
+/* Keys of this age are not taken for expired without being told. */
+#define YOUNG_MS 1000
+
 static void
 wipe_current(void *arg)
 {
@@ -95,6 +98,21 @@ names_expiry(const char *code)
 	return false;
 }
 
+/*
+ * HEAD has no body that would tell: 403 is given for a lack of rights if the time is not up, and 400 is not, but for other
+ * reasons when the keys are new.
+ */
+static bool
+head_tells_expiry(const LncS3Call *call, int status)
+{
+	const LncCredentials *current = call->store->current;
+	int64_t now = lnc_wall_ms();
+
+	if (call->serial != current->serial)
+		return true;
+	return lnc_credentials_expired(current, now) || (status == 400 && now - current->obtained_ms >= YOUNG_MS);
+}
+
 bool
 lnc_s3_keys_refused(const LncHttpRequest *request)
 {
@@ -110,12 +128,7 @@ lnc_s3_keys_refused(const LncHttpRequest *request)
 	if (error.code[0] != '\0')
 		expired = names_expiry(error.code);
 	else
-	{
-		/* HEAD has no body that would tell: 400 is not given for a lack of rights, and 403 is if the time is not up. */
-		expired = strcmp(request->method, "HEAD") == 0 &&
-				  (request->status == 400 || (call->serial == store->current->serial &&
-											  lnc_credentials_expired(store->current, lnc_wall_ms())));
-	}
+		expired = strcmp(request->method, "HEAD") == 0 && head_tells_expiry(call, request->status);
 	if (expired && call->serial == store->current->serial)
 		store->refused = call->serial;
 	return expired;

@@ -41,6 +41,7 @@ serve(FakeHandler handler, void *arg)
 /* Gives KEY1, KEY2, … */
 typedef struct Source
 {
+	int64_t age_ms; /* of the first keys */
 	int fetched;
 	int fails_from; /* the number of the first call without keys; 0: none */
 	int64_t lifetime_ms;
@@ -60,6 +61,8 @@ fetch(LncContext *c, void *arg, uint64_t refused, LncCredentials *out)
 	snprintf(key, sizeof(key), "KEY%d", source->fetched);
 	LNC_TRY(lnc_credentials_set(c, out, key, "do-not-show-the-secret", "TOKEN"));
 	out->serial = (uint64_t)source->fetched;
+	if (source->fetched == 1)
+		out->obtained_ms -= source->age_ms;
 	out->expires_ms = out->obtained_ms + source->lifetime_ms;
 	return LNC_OK;
 }
@@ -147,7 +150,7 @@ static void
 requests_in_flight_share_one_renewal(void **state)
 {
 	Guard g = {.refused = "KEY1 ", .code = XML_ERROR("ExpiredToken"), .status = "400 X"};
-	Source source = {.lifetime_ms = HOUR_MS};
+	Source source = {.lifetime_ms = HOUR_MS, .age_ms = 5000};
 	LncStore *store = open_store(guard, &g, &source);
 	const char *keys[20];
 	bool present[20];
@@ -190,6 +193,37 @@ keys_that_stay_refused_are_given_up(void **state)
 	assert_int_equal(lnc_store_read_all(&ctx, store, arena, "k", 100, &bytes), LNC_DENIED);
 	assert_int_equal(source.fetched, 1);
 	assert_int_equal(server.count, 1);
+	close_store();
+}
+
+static void
+answers_to_head_do_not_tell(void **state)
+{
+	Guard g = {.refused = "*", .code = "", .status = "400 X"};
+	Source source = {.lifetime_ms = HOUR_MS, .age_ms = 5000};
+	LncStore *store = open_store(guard, &g, &source);
+	uint64_t size;
+
+	(void)state;
+	/* Keys of some age are renewed; when that does not help, it was not for them. */
+	assert_int_equal(lnc_store_size(&ctx, store, "k", &size), LNC_IO);
+	assert_non_null(strstr(ctx.error.message, "answered 400"));
+	assert_int_equal(source.fetched, 2);
+	close_store();
+
+	g.refused = "KEY1 ";
+	source = (Source){.lifetime_ms = HOUR_MS, .age_ms = 5000};
+	store = open_store(guard, &g, &source);
+	OK(lnc_store_size(&ctx, store, "k", &size));
+	assert_int_equal(size, 10);
+	assert_int_equal(source.fetched, 2);
+	close_store();
+
+	g.status = "403 X";
+	source = (Source){.lifetime_ms = HOUR_MS, .age_ms = 5000};
+	store = open_store(guard, &g, &source);
+	assert_int_equal(lnc_store_size(&ctx, store, "k", &size), LNC_DENIED);
+	assert_int_equal(source.fetched, 1);
 	close_store();
 }
 
@@ -600,6 +634,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(expired_keys_are_renewed_once, begin, teardown),
 		cmocka_unit_test_setup_teardown(requests_in_flight_share_one_renewal, begin, teardown),
 		cmocka_unit_test_setup_teardown(keys_that_stay_refused_are_given_up, begin, teardown),
+		cmocka_unit_test_setup_teardown(answers_to_head_do_not_tell, begin, teardown),
 		cmocka_unit_test_setup_teardown(keys_are_renewed_ahead_of_their_end, begin, teardown),
 		cmocka_unit_test_setup_teardown(a_source_without_keys_is_told, begin, teardown),
 		cmocka_unit_test_setup_teardown(lost_writes_stay_in_doubt_over_a_renewal, begin, teardown),
