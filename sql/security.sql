@@ -2,13 +2,15 @@
 -- Who may do what, and that nothing of the caller's runs with the extension's rights.
 --
 -- Every object has a comment, every column too; open to PUBLIC are the functions that make foreign tables, which need the caller's own
--- rights, and the views of the catalog.
+-- rights, and the views of the catalog with what they ask of the caller's privileges.
 SELECT pg_describe_object(d.classid, d.objid, 0) FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'lance_catalog'
 WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND obj_description(d.objid, d.classid::regclass::name) IS NULL;
 SELECT c.oid::regclass, a.attname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
 WHERE c.relnamespace = 'lance'::regnamespace AND c.relkind IN ('r', 'v') AND a.attnum > 0 AND NOT a.attisdropped AND col_description(c.oid, a.attnum) IS NULL;
-SELECT p.oid::regprocedure FROM pg_proc p WHERE p.proname ~ '^lance_' AND p.proname NOT LIKE 'lance\_fdw\_%' AND p.proname NOT IN ('lance_attach_table', 'lance_attach_dataset', 'lance_refresh_table')
-	AND (p.proacl IS NULL OR EXISTS (SELECT 1 FROM aclexplode(p.proacl) a WHERE a.grantee = 0));
+SELECT p.oid::regprocedure FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
+	JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND e.oid = d.refobjid AND e.extname = 'lance_catalog'
+WHERE p.proname NOT LIKE 'lance\_fdw\_%' AND p.proname NOT IN ('lance_attach_table', 'lance_attach_dataset', 'lance_refresh_table')
+	AND (p.proacl IS NULL OR EXISTS (SELECT 1 FROM aclexplode(p.proacl) a WHERE a.grantee = 0)) ORDER BY 1;
 SELECT c.relname, c.relkind FROM pg_class c WHERE c.relnamespace = 'lance'::regnamespace
 	AND EXISTS (SELECT 1 FROM aclexplode(c.relacl) a WHERE a.grantee = 0) ORDER BY 1;
 CREATE ROLE nobody;
