@@ -159,6 +159,40 @@ like(slurp_file($node->logfile), qr/WARNING:  no credentials for clients of serv
 $store->token_service('');
 server("SET sts_duration '1000'");
 
+# ---- who makes keys may be cancelled or ended, and so may those who wait for him
+sub describing
+{
+	my ($name) = @_;
+	my ($out, $err) = ('', '');
+
+	return [ IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') . " application_name=$name", '-v', 'VERBOSITY=verbose',
+		'-c', q{SELECT storage_options FROM lance_describe_table('v$cut')} ], '>', \$out, '2>', \$err), \$out, \$err ];
+}
+
+sub signal_to { return sql("SELECT $_[0](pid) FROM pg_stat_activity WHERE application_name = '$_[1]'") }
+
+sql(q{SELECT lance_declare_table('v$cut', vend_credentials => false)});
+server("SET sts_duration '1100'");
+$store->token_service('mute');
+my $maker = describing('maker');
+for (1 .. 100) { last if $store->sessions; sleep 0.05 }
+my $waiting = describing('waiting');
+$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'waiting' AND state = 'active' AND wait_event = 'Extension'}) or die;
+signal_to('pg_cancel_backend', 'waiting');
+$waiting->[0]->finish;
+like(${ $waiting->[2] }, qr/57014/, 'who waits for keys can be cancelled');
+is(scalar(() = $store->sessions), 1, 'and did not ask himself');
+$waiting = describing('waiting');
+$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'waiting' AND state = 'active' AND wait_event = 'Extension'}) or die;
+$store->token_service('');
+signal_to('pg_terminate_backend', 'maker');
+$maker->[0]->finish;
+$waiting->[0]->finish;
+is(keys_of(decode_json(${ $waiting->[1] } || '{}')), 'aws_access_key_id,aws_secret_access_key,aws_session_token,expires_at_millis,refresh_offset_millis',
+	'when the session that asks is ended, the next one asks') or diag(${ $waiting->[2] });
+is(scalar(() = $store->sessions), 1, 'once');
+server("SET sts_duration '1000'");
+
 # ---- names and places that a policy could take for patterns
 foreach my $name ('*', 'a?b', '${aws:username}', '[x]')
 {
