@@ -50,6 +50,7 @@ REGRESS += directory
 REGRESS += abandoned
 REGRESS += api_keys
 REGRESS += security
+REGRESS += exposure
 REGRESS += grants
 REGRESS += privileges
 REGRESS += cleanup

@@ -3,7 +3,7 @@
 CREATE FUNCTION lance_create_table_versions(entries jsonb)
 	RETURNS TABLE (id text[], branch text, version bigint, manifest_path text, manifest_size bigint, e_tag text,
 		committed_at timestamptz, metadata jsonb)
-	LANGUAGE plpgsql SET search_path = pg_catalog, @extschema@, pg_temp AS $$
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	entry jsonb;
 	names text[];
@@ -20,7 +20,7 @@ BEGIN
 			ELSE string_to_array(entry ->> 'id', '$') END;
 		RETURN QUERY SELECT names, entry ->> 'branch', v.version, v.manifest_path, v.manifest_size, v.e_tag,
 				v.committed_at, v.metadata
-			FROM lance_create_table_version(names, (entry ->> 'version')::bigint, entry ->> 'manifest_path',
+			FROM @extschema@.lance_create_table_version(names, (entry ->> 'version')::bigint, entry ->> 'manifest_path',
 				entry ->> 'branch', (entry ->> 'manifest_size')::bigint, entry ->> 'e_tag', entry -> 'metadata',
 				entry ->> 'naming_scheme') v;
 	END LOOP;
@@ -33,7 +33,7 @@ REVOKE ALL ON FUNCTION lance_create_table_versions(jsonb) FROM PUBLIC;
 
 CREATE FUNCTION lance_commit_tables(operations jsonb)
 	RETURNS TABLE (operation text, id text[], location text, version bigint, manifest_path text, deleted_count bigint)
-	LANGUAGE plpgsql SET search_path = pg_catalog, @extschema@, pg_temp AS $$
+	LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
 	hint CONSTANT text := 'Each operation has exactly one of "declare_table", "create_table_version",'
 		' "delete_table_versions" and "deregister_table".';
@@ -63,16 +63,16 @@ BEGIN
 		CASE operation
 			WHEN 'declare_table' THEN
 				SELECT t.location INTO location
-				FROM lance_declare_table(id, args ->> 'location', NULL, args -> 'properties') t;
+				FROM @extschema@.lance_declare_table(id, args ->> 'location', NULL, args -> 'properties') t;
 			WHEN 'create_table_version' THEN
 				SELECT v.version, v.manifest_path INTO version, manifest_path
-				FROM lance_create_table_versions(jsonb_build_array(args)) v;
+				FROM @extschema@.lance_create_table_versions(jsonb_build_array(args)) v;
 			WHEN 'delete_table_versions' THEN
-				deleted_count := lance_delete_table_versions(id,
+				deleted_count := @extschema@.lance_delete_table_versions(id,
 					(SELECT range_agg(int8range((r ->> 'start_version')::bigint, nullif((r ->> 'end_version')::bigint, -1)))
 					FROM jsonb_array_elements(args -> 'ranges') r), args ->> 'branch');
 			WHEN 'deregister_table' THEN
-				SELECT t.location INTO location FROM lance_deregister_table(id) t;
+				SELECT t.location INTO location FROM @extschema@.lance_deregister_table(id) t;
 			ELSE
 				RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
 					MESSAGE = format('"%s" can''t be part of a commit over several tables', operation), HINT = hint;
