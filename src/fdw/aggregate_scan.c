@@ -85,16 +85,6 @@ add_columns(List *attnums, Node *expression, Index varno)
 	return attnums;
 }
 
-static void
-types_changed(Relation relation)
-{
-	ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					errmsg("the columns of the dataset of foreign table \"%s\" have changed their types",
-						   RelationGetRelationName(relation)),
-					errdetail("The query was planned for the types that they had."),
-					errhint("Prepare the statement again, or DISCARD PLANS.")));
-}
-
 /* What the columns of the rows are, and what has to be aggregated for them. */
 static void
 read_outputs(AggregateState *state, const LancePredicateTable *table, List *tlist, int32 *keys)
@@ -114,13 +104,13 @@ read_outputs(AggregateState *state, const LancePredicateTable *table, List *tlis
 			LanceAggregate *aggregate = &state->wanted[state->spec.naggregates];
 
 			if (!lance_aggregate_read(table, (Aggref *)expression, aggregate))
-				types_changed(state->relation);
+				lance_types_changed(state->relation);
 			output->aggregate = state->spec.naggregates++;
 			output->final = aggregate->final;
 			continue;
 		}
 		if (!lance_aggregate_groups(table, (Node *)expression))
-			types_changed(state->relation);
+			lance_types_changed(state->relation);
 		output->key = state->spec.nkeys;
 		keys[state->spec.nkeys++] = ((Var *)expression)->varattno;
 	}
@@ -159,7 +149,7 @@ prepare(AggregateState *state, ForeignScanState *node, Index varno)
 	table.types = attributes.types;
 	(void)lance_pushdown_split(varno, &attributes, clauses, &rest);
 	if (rest != NIL)
-		types_changed(state->relation);
+		lance_types_changed(state->relation);
 	keys = palloc0(Max(list_length(plan->fdw_scan_tlist), 1) * sizeof(*keys));
 	read_outputs(state, &table, plan->fdw_scan_tlist, keys);
 	shown = add_columns(NIL, (Node *)plan->fdw_scan_tlist, varno);

@@ -36,16 +36,28 @@ static void
 explain_conditions(ForeignScanState *node, ExplainState *es)
 {
 	ForeignScan *plan = (ForeignScan *)node->ss.ps.plan;
+	static const char *const metric_names[] = {
+		[LNC_METRIC_L2] = "l2", [LNC_METRIC_COSINE] = "cosine", [LNC_METRIC_DOT] = "dot"};
 	List *by = lsecond_node(List, plan->fdw_private);
+	List *nearest = lfourth_node(List, plan->fdw_private);
 	List *context;
 
-	if (by != NIL)
+	if (nearest != NIL)
+	{
+		ExplainPropertyText(
+			"Lance Nearest",
+			psprintf("%s of %s", metric_names[linitial_int(nearest)],
+					 get_attname(RelationGetRelid(node->ss.ss_currentRelation), lsecond_int(nearest), false)),
+			es);
+		ExplainPropertyInteger("Lance Nearest Rows", NULL, lthird_int(nearest), es);
+	}
+	else if (by != NIL)
 		ExplainPropertyText("Lance Lookup", linitial_int(by) == LNC_TAKE_ROW_ID ? "by row id" : "by row address",
 							es);
 	if (plan->fdw_recheck_quals == NIL)
 		return;
 	context = set_deparse_context_plan(es->deparse_cxt, (Plan *)plan, NIL);
-	ExplainPropertyText(by != NIL ? "Lance Lookup Cond" : "Lance Filter",
+	ExplainPropertyText(by != NIL && nearest == NIL ? "Lance Lookup Cond" : "Lance Filter",
 						deparse_expression((Node *)make_ands_explicit(plan->fdw_recheck_quals), context,
 										   list_length(es->rtable) > 1 || es->verbose, false),
 						es);
@@ -77,7 +89,7 @@ lanceExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	}
 	if (!es->analyze)
 		return;
-	if (state->keys != NULL)
+	if (state->looks_up)
 		ExplainPropertyInteger("Lance Keys", NULL, (int64)state->nkeys, es);
 	if (state->take != NULL)
 	{
@@ -86,13 +98,14 @@ lanceExplainForeignScan(ForeignScanState *node, ExplainState *es)
 		lnc_take_stats(state->take, &taken);
 		stats.fragments = taken.fragments;
 		stats.rows = taken.rows;
+		stats.rows_filtered = state->nearest_stats.rows_filtered;
 		stats.blobs = taken.blobs;
 	}
 	if (state->scan != NULL)
 		lnc_scan_stats(state->scan, &stats);
 	ExplainPropertyInteger("Lance Fragments", NULL, (int64)stats.fragments, es);
 	ExplainPropertyInteger("Lance Rows", NULL, (int64)stats.rows, es);
-	if (state->keys == NULL)
+	if (!state->looks_up)
 		ExplainPropertyInteger("Lance Rows Deleted", NULL, (int64)stats.rows_deleted, es);
 	if (state->filter != NULL)
 		ExplainPropertyInteger("Lance Rows Filtered", NULL, (int64)stats.rows_filtered, es);

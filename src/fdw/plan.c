@@ -34,6 +34,13 @@
 #define LOOKUP_COLUMN_PAGES 0.25
 #define LOOKUP_AGAIN_PAGES 1.0
 
+/* A distance, in terms of an operator. */
+#define DISTANCE_FACTOR 2
+
+/* What a path's fdw_private holds, where it is no scan. */
+#define PATH_LOOKUP 1
+#define PATH_NEAREST 2
+
 /* The columns that rows are made of, and those that are looked at by pushed conditions alone. */
 static void
 choose_columns(RelOptInfo *baserel, TupleDesc tupdesc, LancePlanState *state)
@@ -119,6 +126,9 @@ lanceGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntablei
 	lance_attributes_find(relation, source->dataset, &attributes);
 	state->systems = attributes.systems;
 	state->pushed = lance_pushdown_choose(root, baserel, &attributes, baserel->baserestrictinfo);
+	state->wants_nearest = lance_guc_push_down &&
+						   list_length(state->pushed) == list_length(baserel->baserestrictinfo) &&
+						   lance_nearest_choose(root, baserel, &attributes, &state->nearest);
 	choose_columns(baserel, RelationGetDescr(relation), state);
 	baserel->fdw_private = state;
 	baserel->tuples = lance_source_rows(source, &exact);
@@ -189,7 +199,27 @@ add_lookup_path(PlannerInfo *root, RelOptInfo *baserel, const LanceRowKey *key, 
 	total = startup + found * (pages * seq_page_cost + row_cost(baserel, state)) +
 			rows * baserel->reltarget->cost.per_tuple;
 	add_path(baserel, (Path *)create_foreignscan_path(root, baserel, NULL, rows, startup, total, NIL, outer, NULL,
-													  list_make1_int(true)));
+													  list_make1_int(PATH_LOOKUP)));
+}
+
+/* A path that finds the nearest rows and looks them up: in the order that the query wants. */
+static void
+add_nearest_path(PlannerInfo *root, RelOptInfo *baserel)
+{
+	LancePlanState *state = baserel->fdw_private;
+	double found = Min((double)state->nearest.count, baserel->rows);
+	Cost startup = STARTUP_PAGES * seq_page_cost + baserel->baserestrictcost.startup +
+				   baserel->reltarget->cost.startup + state->pages * seq_page_cost +
+				   baserel->tuples * (lance_decode_cost(state->hidden) + lance_decode_cost(list_make1_int(1)) +
+									  state->pushed_cost.per_tuple * BATCH_QUAL_FACTOR) +
+				   state->kept * cpu_operator_cost * DISTANCE_FACTOR;
+	Cost total =
+		startup + found * (seq_page_cost * (LOOKUP_PAGES + list_length(state->attnums) * LOOKUP_COLUMN_PAGES) +
+						   cpu_tuple_cost + baserel->reltarget->cost.per_tuple);
+
+	add_path(baserel,
+			 (Path *)create_foreignscan_path(root, baserel, NULL, baserel->rows, startup, total,
+											 root->query_pathkeys, NULL, NULL, list_make1_int(PATH_NEAREST)));
 }
 
 /* Paths that look up rows by id or address: those that conditions name, and those that join clauses do. */
@@ -229,22 +259,27 @@ lanceGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 													  baserel->lateral_relids, NULL, NIL));
 	if (lance_guc_row_lookup)
 		add_lookup_paths(root, baserel);
+	if (state->wants_nearest)
+		add_nearest_path(root, baserel);
 }
 
 /*
- * fdw_private of the plan is a list of three: the integer lists of the columns that rows are made of, of the LncTakeBy by
- * which rows are looked up, empty for a scan, and of the columns that are read for conditions alone. fdw_exprs holds
- * the keys, or else the conditions that the scan takes over. fdw_recheck_quals holds the conditions that the executor
- * does not evaluate for the rows found.
+ * fdw_private of the plan is a list of four: the integer lists of the columns that rows are made of, of the LncTakeBy by
+ * which rows are looked up, empty for a scan, of the columns that are read for conditions alone, and of LncMetric, column
+ * and number of the nearest rows, empty unless these are looked up. fdw_exprs holds the keys, or else the query vector,
+ * if there is one, and the conditions that the scan takes over. fdw_recheck_quals holds the conditions that the
+ * executor does not evaluate for the rows found.
  */
 ForeignScan *
 lanceGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid, ForeignPath *best_path, List *tlist,
 					List *scan_clauses, Plan *outer_plan)
 {
 	LancePlanState *state = baserel->fdw_private;
+	int kind = !IS_UPPER_REL(baserel) && best_path->fdw_private != NIL ? linitial_int(best_path->fdw_private) : 0;
 	List *attnums;
 	List *hidden;
 	List *by = NIL;
+	List *nearest = NIL;
 	List *expressions = NIL;
 	List *recheck = NIL;
 	List *local = NIL;
@@ -255,7 +290,7 @@ lanceGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid, 
 		return lance_aggregate_plan(root, best_path, tlist);
 	attnums = state->attnums;
 	hidden = state->hidden;
-	if (best_path->fdw_private != NIL)
+	if (kind == PATH_LOOKUP)
 	{
 		if (!lance_row_key_choose(root, baserel, state->systems, scan_clauses, &key))
 			ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("the condition that names rows is gone")));
@@ -277,6 +312,12 @@ lanceGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid, 
 		}
 		recheck = list_copy(expressions);
 	}
+	if (kind == PATH_NEAREST)
+	{
+		by = list_make1_int(LNC_TAKE_ADDRESS);
+		nearest = list_make3_int((int)state->nearest.metric, state->nearest.attnum, (int)state->nearest.count);
+		expressions = lcons(state->nearest.query, expressions);
+	}
 	return make_foreignscan(tlist, extract_actual_clauses(local, false), baserel->relid, expressions,
-							list_make3(attnums, by, hidden), NIL, recheck, outer_plan);
+							list_make4(attnums, by, hidden, nearest), NIL, recheck, outer_plan);
 }

@@ -5,6 +5,7 @@
 #ifndef LANCE_FDW_PLAN_H
 #define LANCE_FDW_PLAN_H
 
+#include "fdw/nearest.h"
 #include "nodes/pathnodes.h"
 #include "nodes/plannodes.h"
 
@@ -27,6 +28,8 @@ typedef struct LancePlanState
 	double kept;     /* rows that pass them */
 	double pages;    /* share of all these columns in the data files, in blocks */
 	uint32 *systems; /* by number of column: which system column it is, 0 for the dataset's own */
+	bool wants_nearest;
+	LanceNearest nearest; /* where wants_nearest is set */
 } LancePlanState;
 
 /* What decoding the columns of a row costs. */

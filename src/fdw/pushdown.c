@@ -85,3 +85,13 @@ lance_pushdown_split(Index varno, const LanceAttributes *attributes, List *claus
 	}
 	return taken;
 }
+
+void
+lance_types_changed(Relation relation)
+{
+	ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					errmsg("the columns of the dataset of foreign table \"%s\" have changed their types",
+						   RelationGetRelationName(relation)),
+					errdetail("The query was planned for the types that they had."),
+					errhint("Prepare the statement again, or DISCARD PLANS.")));
+}

@@ -31,4 +31,7 @@ extern List *lance_pushdown_choose(PlannerInfo *root, RelOptInfo *baserel, const
  */
 extern List *lance_pushdown_split(Index varno, const LanceAttributes *attributes, List *clauses, List **rest);
 
+/* Throw 55000: a plan counted on types that the dataset no longer has. */
+extern void lance_types_changed(Relation relation) pg_attribute_noreturn();
+
 #endif

@@ -105,12 +105,32 @@ scan_error_context(void *arg)
 		errcontext("scan of foreign table \"%s\"", state->relation_name);
 }
 
+/* Prepare conditions on columns of the set, if there are any. */
+static LancePredicate *
+prepare_conditions(ForeignScanState *node, const LanceAttributes *attributes, List *clauses,
+				   const LanceColumnSet *set)
+{
+	LancePredicateTable table = {
+		.varno = ((ForeignScan *)node->ss.ps.plan)->scan.scanrelid,
+		.natts = attributes->natts,
+		.types = attributes->types,
+	};
+	int32 *places;
+
+	if (clauses == NIL)
+		return NULL;
+	places = palloc0((attributes->natts + 1) * sizeof(*places));
+	for (int i = 0; i < set->count + set->nhidden; i++)
+		places[set->columns[i].attr + 1] = set->columns[i].part;
+	return lance_predicate_prepare(&table, clauses, places, &node->ss.ps);
+}
+
 /*
  * Match the columns of the plan, and prepare the conditions that it leaves to the scan. The dataset may have other types
  * than the one that was planned for: what can't be asked of it then is evaluated row by row.
  */
 static void
-prepare_columns(LanceScanState *state, ForeignScanState *node, List *clauses)
+prepare_scan(LanceScanState *state, ForeignScanState *node, List *clauses)
 {
 	ForeignScan *plan = (ForeignScan *)node->ss.ps.plan;
 	Relation relation = node->ss.ss_currentRelation;
@@ -118,10 +138,8 @@ prepare_columns(LanceScanState *state, ForeignScanState *node, List *clauses)
 	List *attnums = linitial_node(List, plan->fdw_private);
 	List *hidden = lthird_node(List, plan->fdw_private);
 	LanceAttributes attributes;
-	LancePredicateTable table = {.varno = plan->scan.scanrelid};
 	Bitmapset *used = NULL;
 	List *rest;
-	int32 *places;
 	int attnum = -1;
 
 	lance_attributes_find(relation, dataset, &attributes);
@@ -135,14 +153,40 @@ prepare_columns(LanceScanState *state, ForeignScanState *node, List *clauses)
 	lance_match_columns(relation, dataset, attnums, hidden, &state->columns);
 	if (rest != NIL)
 		state->rest = ExecInitQual(rest, &node->ss.ps);
-	if (clauses == NIL)
-		return;
-	table.natts = attributes.natts;
-	table.types = attributes.types;
-	places = palloc0((attributes.natts + 1) * sizeof(*places));
-	for (int i = 0; i < state->columns.count + state->columns.nhidden; i++)
-		places[state->columns.columns[i].attr + 1] = state->columns.columns[i].part;
-	state->filter = lance_predicate_prepare(&table, clauses, places, &node->ss.ps);
+	state->filter = prepare_conditions(node, &attributes, clauses, &state->columns);
+}
+
+/* Get ready to find the nearest rows: what of them is shown, and what is asked to find them. */
+static void
+prepare_nearest(LanceScanState *state, ForeignScanState *node)
+{
+	ForeignScan *plan = (ForeignScan *)node->ss.ps.plan;
+	Relation relation = node->ss.ss_currentRelation;
+	const LncDataset *dataset = state->source->dataset;
+	List *nearest = lfourth_node(List, plan->fdw_private);
+	List *clauses = list_copy_tail(plan->fdw_exprs, 1);
+	LanceAttributes attributes;
+	Bitmapset *used = NULL;
+	List *asked = NIL;
+	List *rest;
+	int attnum = -1;
+
+	state->nearest.metric = (LncMetric)linitial_int(nearest);
+	state->nearest.count = lthird_int(nearest);
+	lance_attributes_find(relation, dataset, &attributes);
+	clauses = lance_pushdown_split(plan->scan.scanrelid, &attributes, clauses, &rest);
+	if (rest != NIL || attributes.types[lsecond_int(nearest)] == NULL ||
+		!lnc_distance_accepts(attributes.types[lsecond_int(nearest)]))
+		lance_types_changed(relation);
+	pull_varattnos((Node *)clauses, plan->scan.scanrelid, &used);
+	while ((attnum = bms_next_member(used, attnum)) >= 0)
+		asked = lappend_int(asked, attnum + FirstLowInvalidHeapAttributeNumber);
+	asked = list_delete_int(asked, lsecond_int(nearest));
+	lance_match_columns(relation, dataset, linitial_node(List, plan->fdw_private), NIL, &state->columns);
+	lance_match_columns(relation, dataset, list_make1_int(lsecond_int(nearest)), asked, &state->asked);
+	state->nearest.field = state->asked.fields[0];
+	state->query = ExecInitExpr(linitial(plan->fdw_exprs), &node->ss.ps);
+	state->filter = prepare_conditions(node, &attributes, clauses, &state->asked);
 }
 
 static void
@@ -154,6 +198,7 @@ begin_scan(ForeignScanState *node, int eflags)
 	Relation relation = node->ss.ss_currentRelation;
 	LanceScanState *state = palloc0(sizeof(*state));
 	List *by = lsecond_node(List, plan->fdw_private);
+	bool nearest = lfourth_node(List, plan->fdw_private) != NIL;
 	bool exact;
 
 	node->fdw_state = state;
@@ -161,17 +206,20 @@ begin_scan(ForeignScanState *node, int eflags)
 	state->userid = OidIsValid(rte->checkAsUser) ? rte->checkAsUser : GetUserId();
 	state->relation_name = pstrdup(RelationGetRelationName(relation));
 	state->system_columns = plan->fsSystemCol;
+	state->looks_up = by != NIL;
 	if (by != NIL)
-	{
-		state->keys = ExecInitExpr(linitial(plan->fdw_exprs), &node->ss.ps);
 		state->by = linitial_int(by);
-	}
+	if (by != NIL && !nearest)
+		state->keys = ExecInitExpr(linitial(plan->fdw_exprs), &node->ss.ps);
 	if ((eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0)
 		return;
 	state->source = lance_source_open(state->options, state->userid, estate);
-	prepare_columns(state, node, by != NIL ? NIL : plan->fdw_exprs);
+	if (nearest)
+		prepare_nearest(state, node);
+	else
+		prepare_scan(state, node, by != NIL ? NIL : plan->fdw_exprs);
 	state->total = lance_source_rows(state->source, &exact);
-	if (!exact || state->keys != NULL || state->filter != NULL || state->rest != NULL)
+	if (!exact || state->looks_up || state->filter != NULL || state->rest != NULL)
 		state->total = -1;
 	state->memory = AllocSetContextCreate(estate->es_query_cxt, "lance scan", ALLOCSET_SMALL_SIZES);
 	state->turn = AllocSetContextCreate(state->memory, "lance values of conditions", ALLOCSET_SMALL_SIZES);
@@ -245,7 +293,25 @@ ready_scan(LanceScanState *state, ExprContext *econtext)
 		lance_check(ctx, lnc_scan_filter(ctx, state->scan, bind_filter(state, econtext)));
 }
 
-/* Evaluate the keys and have their rows looked up from now on. */
+/* The addresses of the nearest rows, in the current memory context. */
+static uint64 *
+find_nearest(LanceScanState *state, ExprContext *econtext, size_t *count)
+{
+	const LncDataset *dataset = state->source->dataset;
+	LncScanSpec spec = {
+		.ncolumns = state->asked.nfields,
+		.columns = state->asked.fields,
+		.batch_rows = lance_batch_rows(dataset, &state->asked),
+	};
+
+	if (state->filter != NULL)
+		spec.filter = lance_predicate_bind(state->filter, econtext);
+	state->nearest.query = ExecEvalExprSwitchContext(state->query, econtext, &state->nearest.isnull);
+	return lance_nearest_find(state->lib, dataset, &state->nearest, &spec, state->asked.columns[0].part, count,
+							  &state->nearest_stats);
+}
+
+/* Evaluate the keys, or find them, and have their rows looked up from now on. */
 static void
 start_lookup(LanceScanState *state, ExprContext *econtext)
 {
@@ -268,7 +334,8 @@ start_lookup(LanceScanState *state, ExprContext *econtext)
 	}
 	MemoryContextReset(state->turn);
 	old = MemoryContextSwitchTo(state->turn);
-	keys = lance_row_key_evaluate(state->keys, econtext, &count);
+	keys = state->keys != NULL ? lance_row_key_evaluate(state->keys, econtext, &count)
+							   : find_nearest(state, econtext, &count);
 	MemoryContextSwitchTo(old);
 	lance_check(ctx, lnc_take_start(ctx, state->take, count, keys));
 	state->nkeys += count;
@@ -281,7 +348,7 @@ next_batch(LanceScanState *state, ExprContext *econtext)
 	LncContext *ctx = &state->lib->ctx;
 	const LncBatch *batch;
 
-	if (state->keys != NULL)
+	if (state->looks_up)
 	{
 		const LncTaken *taken;
 
@@ -412,12 +479,12 @@ rescan(ForeignScanState *node)
 	LanceScanState *state = node->fdw_state;
 
 	/* Files and pages stay open; keys may have changed. */
-	if (state->keys != NULL)
+	if (state->looks_up)
 	{
 		state->keys_current = false;
 		state->batch = NULL;
 	}
-	if (state->filter != NULL && lance_predicate_varies(state->filter))
+	else if (state->filter != NULL && lance_predicate_varies(state->filter))
 	{
 		state->filter_current = false;
 		state->batch = NULL;

@@ -6,6 +6,7 @@
 #define LANCE_FDW_SCAN_H
 
 #include "commands/explain.h"
+#include "fdw/nearest.h"
 #include "fdw/pushdown.h"
 #include "fdw/source.h"
 #include "foreign/fdwapi.h"
@@ -74,12 +75,19 @@ typedef struct LanceScanState
 	ExprState *rest;        /* what was planned as such but can't be asked of this dataset; NULL: nothing */
 
 	/* Rows looked up by id or address, in place of scan. */
-	ExprState *keys;    /* NULL: a scan */
+	bool looks_up;
+	ExprState *keys;    /* NULL: those of nearest */
 	bool keys_current;  /* they have been evaluated since the start or the last rescan */
 	MemoryContext turn; /* holds their values, or those of filter; reset when they are evaluated anew */
 	LncTakeBy by;
 	LncTake *take;
 	uint64 nkeys; /* over all turns */
+
+	/* The nearest rows: what is asked to find their addresses. */
+	LanceNearestSearch nearest;
+	ExprState *query;
+	LanceColumnSet asked;       /* the vectors, and the columns of conditions */
+	LncScanStats nearest_stats; /* of the last search */
 } LanceScanState;
 
 extern void lanceGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid);

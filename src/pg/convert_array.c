@@ -7,6 +7,7 @@
 #include "postgres.h"
 
 #include "catalog/pg_type_d.h"
+#include "column/distance.h"
 #include "miscadmin.h"
 #include "nodes/primnodes.h"
 #include "parser/parse_coerce.h"
@@ -36,8 +37,8 @@ DEFINE_ITEMS(int8, int8, int16, (int16))
 DEFINE_ITEMS(uint8, uint8, int16, (int16))
 DEFINE_ITEMS(uint16, uint16, int32, (int32))
 DEFINE_ITEMS(uint32, uint32, int64, (int64))
-DEFINE_ITEMS(float16, uint16, float4, lance_half_to_float)
-DEFINE_ITEMS(bfloat16, uint16, float4, lance_bfloat_to_float)
+DEFINE_ITEMS(float16, uint16, float4, lnc_float16_value)
+DEFINE_ITEMS(bfloat16, uint16, float4, lnc_bfloat16_value)
 
 static void
 copy_bool(const LncColumn *items, int64 first, int count, char *out)

@@ -21,12 +21,6 @@ extern LanceConverter *lance_converter_make(const char *name, const LncField *fi
 /* The conversion of a type without parts to the type it maps to, or to uuid; NULL for types with parts. */
 extern LanceConvertFn lance_scalar_function(const LncType *type, Oid pg_type);
 
-/* IEEE 754 binary16: sign, 5 bits of exponent, 10 of fraction. */
-extern float4 lance_half_to_float(uint16 half);
-
-/* The upper half of a float. */
-extern float4 lance_bfloat_to_float(uint16 upper);
-
 /* ---- convert_blob.c */
 
 /* A blob as a bytea whose bytes are read when they are looked at, until the next batch is fetched. */

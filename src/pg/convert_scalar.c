@@ -11,6 +11,7 @@
 
 #include "base/decimal.h"
 #include "catalog/pg_type_d.h"
+#include "column/distance.h"
 #include "column/jsonb_text.h"
 #include "common/int.h"
 #include "datatype/timestamp.h"
@@ -68,42 +69,16 @@ convert_bool(const LanceConverter *converter, const LncColumn *column, int64 row
 	return BoolGetDatum(lnc_bit(column->values, (uint64)row));
 }
 
-float4
-lance_half_to_float(uint16 half)
-{
-	int exponent = (half >> 10) & 0x1f;
-	int fraction = half & 0x3ff;
-	float4 value;
-
-	if (exponent == 0)
-		value = ldexpf((float4)fraction, -24);
-	else if (exponent == 0x1f)
-		value = fraction == 0 ? get_float4_infinity() : get_float4_nan();
-	else
-		value = ldexpf((float4)(fraction | 0x400), exponent - 25);
-	return (half & 0x8000) != 0 ? -value : value;
-}
-
-float4
-lance_bfloat_to_float(uint16 upper)
-{
-	uint32 bits = (uint32)upper << 16;
-	float4 value;
-
-	memcpy(&value, &bits, sizeof(value));
-	return value;
-}
-
 static Datum
 convert_float16(const LanceConverter *converter, const LncColumn *column, int64 row)
 {
-	return Float4GetDatum(lance_half_to_float(load_uint16(column, row)));
+	return Float4GetDatum(lnc_float16_value(load_uint16(column, row)));
 }
 
 static Datum
 convert_bfloat16(const LanceConverter *converter, const LncColumn *column, int64 row)
 {
-	return Float4GetDatum(lance_bfloat_to_float(load_uint16(column, row)));
+	return Float4GetDatum(lnc_bfloat16_value(load_uint16(column, row)));
 }
 
 static Datum

@@ -87,6 +87,9 @@ column("c_ns", pa.time64("ns"), in_unit(CLOCK, "ns"), "time")
 column("l", pa.list_(pa.int32()), some([[], [1], [1, None]]), None)
 column("s", pa.struct([("x", pa.int32())]), lambda: rnd.choice([{"x": 1}, {"x": None}]), None)
 column("n", pa.null(), lambda: None, None)
+VECTORS = {"v16": (pa.float16(), "real"), "v32": (pa.float32(), "real"), "v64": (pa.float64(), "double precision")}
+for name, (item, _) in VECTORS.items():
+    column(name, pa.list_(item, 19), lambda: None if rnd.random() < .05 else [rnd.gauss(0, 1) for _ in range(19)], None)
 
 GROUPED = ["i8", "i16", "u8", "t", "td", "tv", "by", "b", "d32", "d64", "ts_s", "ts_ns", "tz", "c_us", "f64", "u64", "i64"]
 ORDERED = [n for n, c in COLUMNS.items() if c[2] is not None and n != "b"]
@@ -99,6 +102,8 @@ def data(count, first):
         kind, make, _ = COLUMNS[n]
         if pa.types.is_dictionary(kind):
             arrays.append(pa.array([make() for _ in range(count)], kind.value_type).dictionary_encode())
+        elif n == "v16":
+            arrays.append(pa.array([make() for _ in range(count)], pa.list_(pa.float32(), 19)).cast(kind))
         else:
             arrays.append(pa.array([make() for _ in range(count)], kind))
     return pa.Table.from_arrays(arrays, names=["id"] + names)
@@ -304,6 +309,35 @@ def one_version(run, session, version):
              "WHERE a.id < 60 ORDER BY 1")
         return "%d of %d made by the scan" % (made, QUERIES)
 
+    def nearest():
+        found = 0
+        for _ in range(QUERIES // 3):
+            n = rnd.choice(list(VECTORS))
+            query = rnd.choice(["NULL", "(SELECT %s FROM heap WHERE id = %d)" % (n, rnd.randint(0, 8000)),
+                                "'{%s}'" % ",".join("%.3f" % rnd.gauss(0, 1) for _ in range(19)),
+                                "'{%s,NULL}'" % ",".join(["1"] * 18), "'{%s}'" % ",".join(["0"] * 19)])
+            call = "lance_%s(%s, %s::%s[])" % (rnd.choice(["l2", "cosine", "dot"]), n, query, VECTORS[n][1])
+            where = "WHERE " + queries.condition(2) if rnd.random() < .5 else ""
+            # Rows that are equally far, or without a distance, come in any order.
+            known = "false" if query.startswith("'{0") else "d <> 'NaN'"
+            sql = "SELECT d, CASE WHEN " + known + " THEN id END FROM (SELECT id, %s AS d FROM TABLE %s ORDER BY 2 LIMIT %d OFFSET %d) q" % (
+                call, where, rnd.choice([1, 10, 100, 9000]), rnd.choice([0, 0, 3]))
+            found += "Lance Nearest" in str(session.rows("EXPLAIN " + sql.replace("TABLE", "lance")))
+            same(session, sql)
+        eq(found * 3 > QUERIES // 3, True, "many are found by the scan (%d)" % found)
+        dataset = lance.dataset(location)
+        for metric in ("l2", "cosine", "dot"):
+            query = [rnd.gauss(0, 1) for _ in range(19)]
+            want_rows = dataset.to_table(nearest={"column": "v32", "q": query, "k": 20, "metric": metric, "use_index": False}, columns=["id", "_distance"])
+            got = session.rows("SELECT id, lance_%s(v32, '{%s}'::real[]) FROM lance ORDER BY 2 LIMIT 20" % (metric, ",".join(map(str, query))))
+            eq([int(r[0]) for r in got], want_rows["id"].to_pylist(), metric + " of pylance")
+            for a, b in zip(got, want_rows["_distance"].to_pylist()):
+                eq(abs(float(a[1]) - b) < 1e-4 * max(1, abs(b)), True, "%s %s is near %s" % (metric, a[1], b))
+        same(session, "SELECT id FROM TABLE ORDER BY lance_l2(v32, '{1,2}') LIMIT 1")
+        same(session, "SELECT id FROM TABLE WHERE id < 0 ORDER BY lance_l2(v32, '{1,2}') LIMIT 1")
+        same(session, "SELECT id FROM TABLE WHERE id = 1 ORDER BY lance_l2(v32, '{{1},{2}}') LIMIT 1")
+        return "%d of %d found by the scan" % (found, QUERIES // 3)
+
     def generic():
         for mode in ("auto", "force_generic_plan", "force_custom_plan"):
             session.rows("SET plan_cache_mode = " + mode)
@@ -322,6 +356,7 @@ def one_version(run, session, version):
         queries = Queries(session)
         run.step("conditions, version " + version, conditions)
         run.step("aggregates, version " + version, aggregates)
+        run.step("nearest rows, version " + version, nearest)
         run.step("joins, version " + version, joins)
         run.step("prepared statements, version " + version, generic)
 
