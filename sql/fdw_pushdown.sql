@@ -63,10 +63,12 @@ SELECT n, (SELECT count(*) FROM mf WHERE n > 0) FROM generate_series(0, 1) n;
 
 -- The rows nearest to a vector.
 SELECT attach('many_versions', 'mv');
+SET enable_sort = off;
 SELECT explain('COSTS off', 'SELECT id FROM mv WHERE id < 40 ORDER BY lance_l2(vec, ARRAY[1, 2, 3, 4]::real[]) LIMIT 3 OFFSET 1');
 SELECT explain('COSTS off', 'SELECT id FROM mv ORDER BY lance_l2(vec, ARRAY[1, 2, 3, 4]::real[]) DESC LIMIT 3');
 SELECT explain('COSTS off', 'SELECT id FROM mv ORDER BY lance_l2(vec, ARRAY[1, 2, 3, 4]::real[]) FETCH FIRST 3 ROWS WITH TIES');
 SELECT explain('COSTS off', 'SELECT id FROM mv WHERE id % 2 = 0 ORDER BY lance_l2(vec, ARRAY[1, 2, 3, 4]::real[]) LIMIT 3');
+RESET enable_sort;
 SELECT lance_l2('{1,2}', '{3,5}'::real[]), lance_l2('{1,2}', '{3,5}'::float8[]), lance_dot('{1,2}', '{3,5}'::real[]),
 	lance_cosine('{1,0}', '{0,5}'::float8[]), lance_cosine('{0,0}', '{0,5}'::float8[]), lance_l2('{}', '{}'::real[]),
 	lance_l2('{1,NULL}', '{3,5}'::real[]), lance_l2(NULL, '{3,5}'::real[]);
