@@ -53,7 +53,8 @@ environment:
                         the packaged one
   LANCE_CATALOG_STATE   folder for virtual environments and throwaway clusters; default ~/.local/state/lance_catalog,
                         as root /var/lib/lance_catalog
-  LANCE_TEST_SEED       first seed of the suites random and queries, which otherwise differs from run to run
+  LANCE_TEST_SEED       first seed of the suites random and queries, and of tap/rest_hostile; otherwise it differs from run to run
+  LANCE_HOSTILE_SECONDS how long tap/rest_hostile attacks, each in plain and over TLS; default 10
   LANCE_CATALOG_S3      "moto": use that S3 server even where versitygw is at hand
 Logs are kept in build/check.""", formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("suites", nargs="*", metavar="suite", help="run only these; tap/NAME is one file of test/t")

@@ -263,7 +263,8 @@ def tap(s, r, name):
            "LANCE_FIXTURES": os.path.join(tree, "test", "data", "fixtures"), "HOME": work,
            "PYTHON": s.pythons.get("new", machine.system_python())}
     status, text = execute(r.log, ["perl", "-I" + s.pg.perl(), "-I" + os.path.join(tree, "test", "t"),
-                                   os.path.join(tree, "test", "t", name)], env=env, cwd=work, server=True)
+                                   os.path.join(tree, "test", "t", name)], env=env, cwd=work, server=True,
+                           timeout=900 + 3 * int(os.environ.get("LANCE_HOSTILE_SECONDS") or 0))
     count_tap(r, name, status, text)
 
 

@@ -9,9 +9,12 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -248,6 +251,39 @@ retries_come_to_an_end(void **state)
 	expect_error("in 2 attempts");
 	assert_int_equal(lnc_store_put(&ctx, store, "k", slice("x")), LNC_UNAVAILABLE);
 	store = NULL;
+}
+
+/* Wherever an answer points to: nobody else is asked, and so nobody else is shown a signature. */
+static void
+redirects_are_not_followed(void **state)
+{
+	static const char *const statuses[] = {"301 Moved Permanently", "302 Found", "303 See Other",
+										   "307 Temporary Redirect", "308 Permanent Redirect"};
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t length = sizeof(address);
+	int elsewhere = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	char headers[128];
+	LncSlice bytes;
+
+	(void)state;
+	assert_int_equal(bind(elsewhere, (struct sockaddr *)&address, length), 0);
+	assert_int_equal(listen(elsewhere, 5), 0);
+	assert_int_equal(getsockname(elsewhere, (struct sockaddr *)&address, &length), 0);
+	snprintf(headers, sizeof(headers), "Location: http://127.0.0.1:%d/elsewhere\r\n", ntohs(address.sin_port));
+	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++)
+	{
+		const Step steps[] = {{.status = statuses[i], .body = XML_ERROR("Redirect"), .headers = headers}, {0}};
+
+		open_script(steps, 3);
+		assert_int_not_equal(lnc_store_read_all(&ctx, store, arena, "k", 100, &bytes), LNC_OK);
+		assert_int_not_equal(lnc_store_put(&ctx, store, "k", slice("x")), LNC_OK);
+		assert_int_equal(server.count, 2);
+		lnc_arena_reset(arena);
+		fake_stop(&server);
+	}
+	assert_int_equal(accept(elsewhere, NULL, NULL), -1);
+	assert_true(errno == EAGAIN || errno == EWOULDBLOCK);
+	close(elsewhere);
 }
 
 static void
@@ -845,6 +881,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(broken_connections_are_retried, setup, teardown),
 		cmocka_unit_test_setup_teardown(slow_is_borne_and_silence_is_not, setup, teardown),
 		cmocka_unit_test_setup_teardown(retries_come_to_an_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(redirects_are_not_followed, setup, teardown),
 		cmocka_unit_test_setup_teardown(refusals_fail_at_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(interrupts_end_every_wait, setup, teardown),
 		cmocka_unit_test_setup_teardown(interrupts_end_name_resolution, setup, teardown),
