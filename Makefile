@@ -222,7 +222,11 @@ fuzz: $(BUILD)/fuzz/$(NAME)_fuzz
 print-%:
 	@echo '$($*)'
 
-.PHONY: unit unit-tests random bench bench-rest bench-catalog bench-programs inspect clang fuzz fuzz-replay fuzz-replays help
+# ---- queries beside PostgreSQL's own tables, pylance and DuckDB: make bench-query PYTHON=… [BENCH=options of bench/query.py]
+bench-query: install
+	PG_CONFIG=$(PG_CONFIG) PYTHONDONTWRITEBYTECODE=1 $(PYTHON) bench/query.py $(BENCH)
+
+.PHONY: unit unit-tests random bench bench-rest bench-catalog bench-query bench-programs inspect clang fuzz fuzz-replay fuzz-replays help
 help:
 	@echo "make deps       fetch and unpack nanoarrow (a build does it too when it is missing)"
 	@echo "make            build the extension"
@@ -231,6 +235,7 @@ help:
 	@echo "make inspect    build build/lance_inspect, which shows what a dataset is made of without a server"
 	@echo "make bench      decode speed of each encoding beside pylance (PYTHON=a python that has it)"
 	@echo "make bench-rest  the REST server beside pylance's adapter and SeaweedFS (PYTHON; BENCH=\"--weed PROGRAM\")"
+	@echo "make bench-query  install, then queries beside PostgreSQL's own tables, pylance and DuckDB (PYTHON)"
 	@echo "make bench-catalog  install, then time the catalog's calls with few and with many tables and versions"
 	@echo "make fuzz-replay  run the fuzz targets over their corpora;  make fuzz NAME=file  search for new inputs"
 	@echo "make clang      read everything with clang, for its warnings"
