@@ -348,6 +348,29 @@ SELECT t.try(format($$SELECT lance_dataset_versions(%L, 'lake')$$, :'link'));
 RESET ROLE;
 SELECT format('rm %s && cat > /dev/null', :'link') AS command \gset
 COPY (SELECT 1) TO PROGRAM :'command';
+-- So is a server's root that is one, both for who reads and for who names a location.
+SELECT root || '/p_alias' AS alias, root, 'file://' || root || '/p_alias' AS alias_root, format('ln -sfn %1$s %1$s/p_alias && cat > /dev/null', root) AS command,
+	substr(t.location('p$a$t'), length(root) + 2) AS below FROM t.setting \gset
+COPY (SELECT 1) TO PROGRAM :'command';
+CREATE SERVER p_alias FOREIGN DATA WRAPPER lance_fdw OPTIONS (root :'alias_root');
+GRANT USAGE ON FOREIGN SERVER p_alias TO p_none;
+SELECT lance_create_namespace('p_through', properties => '{"server": "p_alias"}');
+SELECT lance_create_namespace('p_hidden', properties => '{"server": "p_alias"}');
+SELECT count(*) FROM lance_declare_table('p_hidden$t');
+SELECT replace(t.location('p_hidden$t'), '/p_alias/', '/') AS place \gset
+SELECT lance_grant('p_none', 'write', 'p_through');
+SET ROLE p_none;
+SELECT t.try(format($$SELECT lance_register_table('p_through$t', %L)$$, :'below'));
+SELECT t.try(format($$SELECT lance_register_table('p_through$t', %L)$$, :'below' || '/data'));
+SELECT t.try($$SELECT lance_register_table('p_through$t', 'p')$$);
+SELECT t.try(format($$SELECT lance_dataset_versions(%L, 'lake')$$, :'place'));
+SELECT t.try(format($$SELECT lance_dataset_versions(%L, 'lake')$$, :'root'));
+SELECT t.try(format($$SELECT lance_dataset_versions(%L, 'p_alias')$$, :'alias' || '/' || :'below'));
+SELECT t.try($$SELECT count(*) FROM lance_declare_table('p_through$own')$$);
+RESET ROLE;
+SELECT t.try(format($$SELECT lance_register_table('q$t', %L)$$, :'place'));
+SELECT lance_drop_namespace('p_through', behavior => 'Cascade'), lance_drop_namespace('p_hidden', behavior => 'Cascade');
+SELECT t.try(format($$SELECT lance_register_table('q$t', %L)$$, :'place'));
 -- ---- dropped roles: their rows mean nothing, are not dumped, and go with the next change
 CREATE ROLE p_gone;
 SELECT lance_grant('p_gone', 'write', 'q');
@@ -367,6 +390,9 @@ SELECT lance_deregister_table('p$f$other') IS NOT NULL;
 SELECT lance_drop_namespace('p', behavior => 'Cascade'), lance_drop_namespace('q', behavior => 'Cascade');
 DROP SERVER p_files;
 SELECT failed FROM lance_run_cleanup();
+DROP SERVER p_alias;
+SELECT format('rm %s && cat > /dev/null', :'alias') AS command \gset
+COPY (SELECT 1) TO PROGRAM :'command';
 REVOKE USAGE ON SCHEMA t, lance FROM PUBLIC;
 REVOKE SELECT ON t.setting, lance.namespace_in_sight FROM PUBLIC;
 DROP FUNCTION t.execute_all, t.may, t.may_all, t.same, t.uris;

@@ -4,9 +4,6 @@
  */
 #include "postgres.h"
 
-#include <limits.h>
-#include <stdlib.h>
-
 #include "catalog/access.h"
 #include "catalog/entry.h"
 #include "catalog/location.h"
@@ -15,6 +12,7 @@
 #include "catalog/session.h"
 #include "miscadmin.h"
 #include "pg/errcodes.h"
+#include "pg/local_names.h"
 #include "pg/reading.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -90,9 +88,16 @@ keys_below(ScanKey keys, AttrNumber column, const char *location)
 	ScanKeyInit(&keys[1], column, BTLessStrategyNumber, F_TEXT_LT, CStringGetTextDatum(psprintf("%s0", location)));
 }
 
-/* The first of the rows whose location equals, contains or lies in this one. */
+/* All names of a place: several for local ones that symbolic links lead to. */
+static List *
+names_of(const char *location)
+{
+	return location[0] == '/' ? lance_local_names(location) : list_make1(unconstify(char *, location));
+}
+
+/* The first of the rows whose location equals, contains or lies in the one of that name. */
 static char *
-overlap(LanceLookupIndex index, const char *location)
+overlap_of_name(LanceLookupIndex index, const char *location)
 {
 	Snapshot now = RegisterSnapshot(GetLatestSnapshot());
 	AttrNumber column = index == LANCE_TABLE_BY_LOCATION ? TABLE_LOCATION : CLEANUP_LOCATION;
@@ -110,19 +115,30 @@ overlap(LanceLookupIndex index, const char *location)
 	return found;
 }
 
+static char *
+overlap(LanceLookupIndex index, List *names)
+{
+	char *found = NULL;
+
+	for (int i = 0; i < list_length(names) && found == NULL; i++)
+		found = overlap_of_name(index, list_nth(names, i));
+	return found;
+}
+
 char *
 lance_location_overlap(const char *location, bool *dropped)
 {
-	char *other = overlap(LANCE_TABLE_BY_LOCATION, location);
+	List *names = names_of(location);
+	char *other = overlap(LANCE_TABLE_BY_LOCATION, names);
 
 	*dropped = other == NULL;
-	return other != NULL ? other : overlap(LANCE_DROPPED_BY_LOCATION, location);
+	return other != NULL ? other : overlap(LANCE_DROPPED_BY_LOCATION, names);
 }
 
 bool
 lance_location_used(const char *location)
 {
-	return overlap(LANCE_TABLE_BY_LOCATION, location) != NULL;
+	return overlap(LANCE_TABLE_BY_LOCATION, names_of(location)) != NULL;
 }
 
 /* ---- who may read */
@@ -165,14 +181,15 @@ location_open(const char *location, Oid role)
 static bool
 is_readable(const char *location, Oid role)
 {
-	char resolved[PATH_MAX];
+	List *names;
+	bool open = true;
 
 	if (lance_access_of(LANCE_ROOT_ENTRY, role) >= LANCE_LEVEL_READ)
 		return true;
-
-	/* A symbolic link is another name of what it points to. */
-	return location_open(location, role) && (location[0] != '/' || realpath(location, resolved) == NULL ||
-											 strcmp(resolved, location) == 0 || location_open(resolved, role));
+	names = names_of(location);
+	for (int i = 0; i < list_length(names) && open; i++)
+		open = location_open(list_nth(names, i), role);
+	return open;
 }
 
 #define DENIED "permission denied for location \"%s\""

@@ -17,6 +17,7 @@
 #include "pg/brief.h"
 #include "pg/credentials.h"
 #include "pg/guc.h"
+#include "pg/local_names.h"
 #include "pg/profile.h"
 #include "pg/report.h"
 #include "utils/acl.h"
@@ -29,9 +30,8 @@
 
 /* ---- resolving */
 
-/* Told by the wrapper's handler function, so that the wrapper may be renamed. */
-static bool
-is_lance_wrapper(Oid fdwid)
+bool
+lance_profile_is_wrapper(Oid fdwid)
 {
 	Oid handler = GetForeignDataWrapper(fdwid)->fdwhandler;
 	HeapTuple tuple;
@@ -182,7 +182,7 @@ lance_profile_get(const char *server_name, Oid userid)
 {
 	ForeignServer *server = GetForeignServerByName(server_name, true);
 
-	if (server == NULL || !is_lance_wrapper(server->fdwid))
+	if (server == NULL || !lance_profile_is_wrapper(server->fdwid))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT), errmsg("storage profile \"%s\" does not exist", server_name),
 				 server == NULL
@@ -196,7 +196,7 @@ lance_profile_of_server(Oid server_oid, Oid userid)
 {
 	ForeignServer *server = GetForeignServer(server_oid);
 
-	if (!is_lance_wrapper(server->fdwid))
+	if (!lance_profile_is_wrapper(server->fdwid))
 		ereport(ERROR, (errcode(ERRCODE_WRONG_OBJECT_TYPE),
 						errmsg("server \"%s\" does not belong to lance_fdw", server->servername)));
 	return resolve(server, userid);
@@ -220,33 +220,6 @@ lies_in(const char *uri, const char *folder)
 		   (uri[length] == '\0' || uri[length] == '/' || (length > 0 && folder[length - 1] == '/'));
 }
 
-/* path with the symbolic links of its existing part resolved, so that a link can't lead out of an allowed folder. */
-static char *
-resolved_path(const char *path)
-{
-	char *head = pstrdup(path);
-	char *tail = "";
-
-	for (;;)
-	{
-		char *real = realpath(head, NULL);
-		char *slash;
-
-		if (real != NULL)
-		{
-			char *result = psprintf("%s%s", strcmp(real, "/") == 0 && *tail != '\0' ? "" : real, tail);
-
-			free(real);
-			return result;
-		}
-		slash = strrchr(head, '/');
-		if (slash == NULL || slash == head)
-			return pstrdup(path);
-		tail = pstrdup(path + (slash - head));
-		*slash = '\0';
-	}
-}
-
 /* The folder of lance_catalog.allowed_local_roots that path lies in, as it is written there and with all links resolved; NULL: none. */
 static const char *
 allowed_local_root(const char *path)
@@ -258,12 +231,12 @@ allowed_local_root(const char *path)
 	if (lance_guc_allowed_local_roots[0] == '\0' ||
 		!SplitDirectoriesString(pstrdup(lance_guc_allowed_local_roots), ',', &folders))
 		return NULL;
-	real = resolved_path(path);
+	real = lance_local_resolved(path);
 	foreach (lc, folders)
 	{
 		const char *folder = lfirst(lc);
 
-		if (lies_in(path, folder) && lies_in(real, resolved_path(folder)))
+		if (lies_in(path, folder) && lies_in(real, lance_local_resolved(folder)))
 			return folder;
 	}
 	return NULL;

@@ -80,6 +80,9 @@ typedef struct LanceProfile
 	char *session_token;
 } LanceProfile;
 
+/* Is that wrapper lance_fdw? Told by its handler function, so that it may be renamed. */
+extern bool lance_profile_is_wrapper(Oid fdwid);
+
 /*
  * The profile of a server, with the user mapping of userid (or PUBLIC's). Throws 42704 when there is no such
  * server or it is of another wrapper. USAGE on the server is not checked here.
