@@ -56,6 +56,27 @@ SELECT id, count(*) FROM mf WHERE id < 0 GROUP BY id;
 SELECT id, count(*) FROM mf WHERE id IN (4, 2) GROUP BY id ORDER BY id;
 SELECT sum(count) FROM (SELECT id, count(*) FROM mf GROUP BY id) q;
 SELECT 'one' FROM mf WHERE id < 5 HAVING count(*) > 4;
+-- Conditions nested deeper than batches have them stay with the executor.
+CREATE FUNCTION nested(depth int) RETURNS text LANGUAGE sql AS $$
+	SELECT repeat('(', depth) || 'id = 1' || string_agg(format(CASE i % 2 WHEN 0 THEN ' OR id = %s)' ELSE ' AND id <> %s)' END, i), '' ORDER BY i)
+	FROM generate_series(1, depth) i;
+$$;
+SELECT bool_or(line ~ '^ *Aggregate$') AS by_executor FROM explain('COSTS off', 'SELECT count(*) FROM mf WHERE ' || nested(1200)) line;
+DO $$
+DECLARE
+	made bigint;
+	expected bigint;
+BEGIN
+	FOR depth IN 494..508 LOOP
+		EXECUTE 'SELECT count(*) FROM mf WHERE ' || nested(depth) INTO made;
+		SET LOCAL lance_catalog.push_down = off;
+		EXECUTE 'SELECT count(*) FROM mf WHERE ' || nested(depth) INTO expected;
+		SET LOCAL lance_catalog.push_down = on;
+		IF made <> expected THEN
+			RAISE EXCEPTION 'depth %: % rows, not %', depth, made, expected;
+		END IF;
+	END LOOP;
+END $$;
 -- With values of an outer query.
 SELECT n, (SELECT count(*) FROM mf WHERE id < n) FROM generate_series(0, 3) n;
 SELECT n, (SELECT sum(id) FILTER (WHERE id < n) FROM mf) FROM generate_series(0, 3) n;
@@ -68,6 +89,14 @@ SELECT explain('COSTS off', 'SELECT id FROM mv WHERE id < 40 ORDER BY lance_l2(v
 SELECT explain('COSTS off', 'SELECT id FROM mv ORDER BY lance_l2(vec, ARRAY[1, 2, 3, 4]::real[]) DESC LIMIT 3');
 SELECT explain('COSTS off', 'SELECT id FROM mv ORDER BY lance_l2(vec, ARRAY[1, 2, 3, 4]::real[]) FETCH FIRST 3 ROWS WITH TIES');
 SELECT explain('COSTS off', 'SELECT id FROM mv WHERE id % 2 = 0 ORDER BY lance_l2(vec, ARRAY[1, 2, 3, 4]::real[]) LIMIT 3');
+-- A limit that is no constant may be another one the next time.
+SET push.most = 1;
+PREPARE nearest AS SELECT count(*) FROM (SELECT id FROM mv ORDER BY lance_l2(vec, ARRAY[1, 2]::real[])
+	LIMIT current_setting('push.most')::int OFFSET current_setting('push.most')::int - 1) q;
+EXECUTE nearest;
+SET push.most = 3;
+EXECUTE nearest;
+DEALLOCATE nearest;
 RESET enable_sort;
 SELECT lance_l2('{1,2}', '{3,5}'::real[]), lance_l2('{1,2}', '{3,5}'::float8[]), lance_dot('{1,2}', '{3,5}'::real[]),
 	lance_cosine('{1,0}', '{0,5}'::float8[]), lance_cosine('{0,0}', '{0,5}'::float8[]), lance_l2('{}', '{}'::real[]),

@@ -90,6 +90,13 @@ read_distance(PlannerInfo *root, const LancePredicateTable *table, Expr *express
 	return false;
 }
 
+/* Whether the bound of LIMIT or OFFSET is the same at each execution of the plan; the planner's is an estimate. */
+static bool
+is_fixed(const Node *bound)
+{
+	return bound == NULL || IsA(bound, Const);
+}
+
 bool
 lance_nearest_choose(PlannerInfo *root, RelOptInfo *baserel, const LanceAttributes *attributes, LanceNearest *out)
 {
@@ -97,10 +104,10 @@ lance_nearest_choose(PlannerInfo *root, RelOptInfo *baserel, const LanceAttribut
 	PathKey *key;
 	ListCell *lc;
 
-	if (root->limit_tuples < 1 || root->limit_tuples > LANCE_NEAREST_MAX ||
-		root->parse->limitOption != LIMIT_OPTION_COUNT || root->parse->rowMarks != NIL ||
-		list_length(root->query_pathkeys) != 1 || !bms_equal(root->all_baserels, baserel->relids) ||
-		!bms_is_empty(baserel->lateral_relids))
+	if (root->limit_tuples < 1 || root->limit_tuples > LANCE_NEAREST_MAX || !is_fixed(root->parse->limitCount) ||
+		!is_fixed(root->parse->limitOffset) || root->parse->limitOption != LIMIT_OPTION_COUNT ||
+		root->parse->rowMarks != NIL || list_length(root->query_pathkeys) != 1 ||
+		!bms_equal(root->all_baserels, baserel->relids) || !bms_is_empty(baserel->lateral_relids))
 		return false;
 	key = linitial_node(PathKey, root->query_pathkeys);
 	if (key->pk_strategy != BTLessStrategyNumber || key->pk_nulls_first)

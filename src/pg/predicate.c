@@ -13,7 +13,6 @@
 #include "access/transam.h"
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
-#include "common/int.h"
 #include "datatype/timestamp.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
@@ -29,6 +28,9 @@
 
 #define UNIX_TO_PG_DAYS (POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE)
 #define MSECS_PER_DAY INT64CONST(86400000)
+
+/* What is nested deeper is left to the executor; a clause becomes up to three nodes, one in the other. */
+#define MAX_DEPTH (LNC_PREDICATE_MAX_DEPTH / 2)
 
 /* What a column is compared as. */
 typedef enum Domain
@@ -320,23 +322,28 @@ read_clause(const LancePredicateTable *table, Expr *expression, Clause *out)
 	}
 }
 
-bool
-lance_predicate_offers(const LancePredicateTable *table, Expr *clause)
+static bool
+offers(const LancePredicateTable *table, Expr *clause, int depth)
 {
 	Clause read;
 	ListCell *lc;
 
-	check_stack_depth();
-	if (!read_clause(table, clause, &read))
+	if (depth > MAX_DEPTH || !read_clause(table, clause, &read))
 		return false;
 	if (read.kind != CLAUSE_JUNCTION)
 		return true;
 	foreach (lc, read.junction->args)
 	{
-		if (!lance_predicate_offers(table, lfirst(lc)))
+		if (!offers(table, lfirst(lc), depth + 1))
 			return false;
 	}
 	return true;
+}
+
+bool
+lance_predicate_offers(const LancePredicateTable *table, Expr *clause)
+{
+	return offers(table, clause, 0);
 }
 
 /* ---- preparing */
@@ -411,65 +418,42 @@ junction(LncPredicateKind kind, int nchildren, LncPredicate *children)
 	return result;
 }
 
-/* Values from first to last, as PostgreSQL has them. */
+/* Values from first to last; wide enough that no change of unit or epoch leaves it. */
 typedef struct Range
 {
-	int64 first;
-	int64 last;
+	__int128 first;
+	__int128 last;
 } Range;
 
-static int64
-add_saturated(int64 a, int64 b)
-{
-	int64 sum;
+/* An end that is open, and stays beyond all values of 64 bits whatever is done to it. */
+#define OPEN_END ((__int128)1 << 95)
 
-	if (pg_add_s64_overflow(a, b, &sum))
-		return b > 0 ? PG_INT64_MAX : PG_INT64_MIN;
-	return sum;
-}
-
-static int64
-multiply_saturated(int64 a, int64 positive)
-{
-	int64 product;
-
-	if (pg_mul_s64_overflow(a, positive, &product))
-		return a > 0 ? PG_INT64_MAX : PG_INT64_MIN;
-	return product;
-}
-
-static int64
-divide_down(int64 a, int64 positive)
+static __int128
+divide_down(__int128 a, int64 positive)
 {
 	return a / positive - (a % positive < 0);
 }
 
-static int64
-divide_up(int64 a, int64 positive)
+static __int128
+divide_up(__int128 a, int64 positive)
 {
 	return a / positive + (a % positive > 0);
 }
 
-/* The stored values x for which floor(x / parts) is in the range; its ends stay open. */
+/* The stored values x for which floor(x / parts) is in the range. */
 static Range
 finer(Range range, int64 parts)
 {
-	Range result = {
-		.first = multiply_saturated(range.first, parts),
-		.last = add_saturated(multiply_saturated(range.last, parts), parts - 1),
-	};
+	Range result = {.first = range.first * parts, .last = range.last * parts + parts - 1};
 
 	return result;
 }
 
-/* The stored values x for which x * parts is in the range; its ends stay open. */
+/* The stored values x for which x * parts is in the range. */
 static Range
 coarser(Range range, int64 parts)
 {
-	Range result = {
-		.first = range.first == PG_INT64_MIN ? PG_INT64_MIN : divide_up(range.first, parts),
-		.last = range.last == PG_INT64_MAX ? PG_INT64_MAX : divide_down(range.last, parts),
-	};
+	Range result = {.first = divide_up(range.first, parts), .last = divide_down(range.last, parts)};
 
 	return result;
 }
@@ -477,10 +461,7 @@ coarser(Range range, int64 parts)
 static Range
 moved(Range range, int64 by)
 {
-	Range result = {
-		.first = range.first == PG_INT64_MIN ? PG_INT64_MIN : add_saturated(range.first, by),
-		.last = range.last == PG_INT64_MAX ? PG_INT64_MAX : add_saturated(range.last, by),
-	};
+	Range result = {.first = range.first + by, .last = range.last + by};
 
 	return result;
 }
@@ -543,14 +524,12 @@ static LncPredicate
 compare_integer(const Condition *condition, int strategy, int64 value)
 {
 	LncPredicate result = {.kind = LNC_PREDICATE_INTEGER, .column = condition->column};
-	Range range = {.first = PG_INT64_MIN, .last = PG_INT64_MAX};
-	bool none = false;
+	Range range = {.first = -OPEN_END, .last = OPEN_END};
 
 	switch (strategy)
 	{
 		case BTLessStrategyNumber:
-			none = value == PG_INT64_MIN;
-			range.last = none ? value : value - 1;
+			range.last = (__int128)value - 1;
 			break;
 		case BTLessEqualStrategyNumber:
 			range.last = value;
@@ -563,13 +542,19 @@ compare_integer(const Condition *condition, int strategy, int64 value)
 			range.first = value;
 			break;
 		default:
-			none = value == PG_INT64_MAX;
-			range.first = none ? value : value + 1;
+			range.first = (__int128)value + 1;
 			break;
 	}
 	range = stored_range(condition, range);
-	result.first = none ? 1 : range.first;
-	result.last = none ? 0 : range.last;
+	/* A range beyond the stored values is empty. */
+	if (range.first > PG_INT64_MAX || range.last < PG_INT64_MIN || range.first > range.last)
+	{
+		result.first = 1;
+		result.last = 0;
+		return result;
+	}
+	result.first = (int64)Max(range.first, PG_INT64_MIN);
+	result.last = (int64)Min(range.last, PG_INT64_MAX);
 	return result;
 }
 
@@ -690,52 +675,99 @@ bind_head(const Condition *condition, Datum pattern)
 /* ---- lists of values */
 
 static int
-order_integers(const void *a, const void *b)
+order_bytes(const void *a, const void *b)
 {
-	int64 x = *(const int64 *)a;
-	int64 y = *(const int64 *)b;
+	return lnc_bytes_compare(*(const LncSlice *)a, *(const LncSlice *)b);
+}
+
+static int
+order_reals(const void *a, const void *b)
+{
+	double x = *(const double *)a;
+	double y = *(const double *)b;
 
 	return x < y ? -1 : x > y;
 }
 
 static int
-order_bytes(const void *a, const void *b)
+order_ranges(const void *a, const void *b)
 {
-	return lnc_bytes_compare(*(const LncSlice *)a, *(const LncSlice *)b);
+	int64 x = ((const LncPredicate *)a)->first;
+	int64 y = ((const LncPredicate *)b)->first;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Values of columns that are like integers: ranges of those stored, which are equal or have nothing in common. */
+static LncPredicate
+one_of_ranges(const Condition *condition, int n, const Datum *values, Oid type)
+{
+	LncPredicate result = {.kind = LNC_PREDICATE_INTEGERS, .column = condition->column};
+	LncPredicate *each = MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof(*each));
+	int64 *firsts = palloc(n * sizeof(*firsts));
+	int64 *lasts = palloc(n * sizeof(*lasts));
+
+	for (int i = 0; i < n; i++)
+		each[i] = compare_integer(condition, BTEqualStrategyNumber, integer_of(values[i], type));
+	qsort(each, n, sizeof(*each), order_ranges);
+	for (int i = 0; i < n; i++)
+	{
+		if (each[i].first > each[i].last)
+			continue;
+		firsts[result.nvalues] = each[i].first;
+		lasts[result.nvalues++] = each[i].last;
+	}
+	pfree(each);
+	result.integers = firsts;
+	result.lasts = lasts;
+	return result;
+}
+
+static LncPredicate
+one_of_reals(const Condition *condition, int n, const Datum *values, Oid type)
+{
+	LncPredicate result = {.kind = LNC_PREDICATE_REALS, .column = condition->column};
+	double *reals = palloc(n * sizeof(*reals));
+
+	for (int i = 0; i < n; i++)
+	{
+		double value = real_of(values[i], type);
+
+		if (isnan(value))
+			result.nan = true;
+		else
+			reals[result.nvalues++] = value;
+	}
+	qsort(reals, result.nvalues, sizeof(*reals), order_reals);
+	result.reals = reals;
+	return result;
+}
+
+static LncPredicate
+one_of_bytes(const Condition *condition, int n, const Datum *values)
+{
+	LncPredicate result = {.kind = LNC_PREDICATE_BYTES_IN, .column = condition->column, .nvalues = n};
+	LncSlice *bytes = palloc(n * sizeof(*bytes));
+
+	for (int i = 0; i < n; i++)
+		bytes[i] = slice_of(values[i]);
+	qsort(bytes, n, sizeof(*bytes), order_bytes);
+	result.bytes = bytes;
+	return result;
 }
 
 /* One of n values, at least one, none of them NULL. */
 static LncPredicate
 one_of(const Condition *condition, int n, const Datum *values, Oid type)
 {
-	LncPredicate result = {.column = condition->column, .nvalues = n};
-	LncPredicate *each;
-	LncSlice *bytes;
-	int64 *integers;
-
 	switch (condition->clause.domain)
 	{
-		case DOMAIN_INTEGER:
-			integers = palloc(n * sizeof(*integers));
-			for (int i = 0; i < n; i++)
-				integers[i] = integer_of(values[i], type);
-			qsort(integers, n, sizeof(*integers), order_integers);
-			result.kind = LNC_PREDICATE_INTEGERS;
-			result.integers = integers;
-			return result;
+		case DOMAIN_REAL:
+			return one_of_reals(condition, n, values, type);
 		case DOMAIN_BYTES:
-			bytes = palloc(n * sizeof(*bytes));
-			for (int i = 0; i < n; i++)
-				bytes[i] = slice_of(values[i]);
-			qsort(bytes, n, sizeof(*bytes), order_bytes);
-			result.kind = LNC_PREDICATE_BYTES_IN;
-			result.bytes = bytes;
-			return result;
+			return one_of_bytes(condition, n, values);
 		default:
-			each = palloc(n * sizeof(*each));
-			for (int i = 0; i < n; i++)
-				each[i] = compare(condition, BTEqualStrategyNumber, values[i], type);
-			return junction(LNC_PREDICATE_OR, n, each);
+			return one_of_ranges(condition, n, values, type);
 	}
 }
 

@@ -15,9 +15,6 @@
 /* A list of up to so many integers is compared value by value, a longer one is searched. */
 #define FEW_VALUES 6
 
-/* Trees nest at most so deep; the server's own limit on expressions is met long before. */
-#define MAX_DEPTH 1000
-
 typedef struct Truth
 {
 	uint64_t *is_true;
@@ -92,6 +89,7 @@ lnc_predicate_accepts(LncPredicateKind kind, const LncType *type)
 		case LNC_PREDICATE_INTEGERS:
 			return is_integer(values);
 		case LNC_PREDICATE_REAL:
+		case LNC_PREDICATE_REALS:
 			return values->kind == LNC_TYPE_FLOAT32 || values->kind == LNC_TYPE_FLOAT64;
 		case LNC_PREDICATE_BYTES:
 		case LNC_PREDICATE_BYTES_IN:
@@ -105,7 +103,7 @@ lnc_predicate_accepts(LncPredicateKind kind, const LncType *type)
 static LncCode
 check_node(LncContext *ctx, const LncPredicate *node, int32_t ncolumns, const LncType *const *types, int depth)
 {
-	if (depth > MAX_DEPTH)
+	if (depth > LNC_PREDICATE_MAX_DEPTH)
 		return lnc_fail(ctx, LNC_LIMIT, "condition is nested too deep");
 	switch (node->kind)
 	{
@@ -297,20 +295,21 @@ integer_at(const LncColumn *column, int64_t row)
 	}
 }
 
-/* Whether the value is one of n ascending ones. */
+/* Whether the value is one of those of the node, or in one of its ranges. */
 static bool
-is_among(const int64_t *values, int64_t n, int64_t value)
+is_among(const LncPredicate *node, int64_t value)
 {
 	int64_t from = 0;
 
-	while (n > 1)
+	for (int64_t n = node->nvalues; n > 1;)
 	{
 		int64_t half = n / 2;
 
-		from += values[from + half] <= value ? half : 0;
+		from += node->integers[from + half] <= value ? half : 0;
 		n -= half;
 	}
-	return n == 1 && values[from] == value;
+	return node->nvalues > 0 && value >= node->integers[from] &&
+		   value <= (node->lasts != NULL ? node->lasts : node->integers)[from];
 }
 
 static void
@@ -322,7 +321,8 @@ integer_list(const Evaluation *run, const LncPredicate *node, const LncColumn *c
 	{
 		for (int64_t i = 0; i < node->nvalues; i++)
 		{
-			LncPredicate one = {.first = node->integers[i], .last = node->integers[i]};
+			LncPredicate one = {.first = node->integers[i],
+								.last = (node->lasts != NULL ? node->lasts : node->integers)[i]};
 
 			integer_range(run, &one, column, scratch);
 			for (size_t word = 0; word < run->nwords; word++)
@@ -332,7 +332,38 @@ integer_list(const Evaluation *run, const LncPredicate *node, const LncColumn *c
 	}
 	for (int64_t row = 0; row < run->length; row++)
 	{
-		if (is_among(node->integers, node->nvalues, integer_at(column, row)))
+		if (is_among(node, integer_at(column, row)))
+			out[row / WORD_ROWS] |= UINT64_C(1) << (row % WORD_ROWS);
+	}
+}
+
+static bool
+is_among_reals(const LncPredicate *node, double value)
+{
+	int64_t from = 0;
+
+	if (isnan(value))
+		return node->nan;
+	for (int64_t n = node->nvalues; n > 1;)
+	{
+		int64_t half = n / 2;
+
+		from += node->reals[from + half] <= value ? half : 0;
+		n -= half;
+	}
+	return node->nvalues > 0 && node->reals[from] == value;
+}
+
+static void
+real_list(const Evaluation *run, const LncPredicate *node, const LncColumn *column, uint64_t *out)
+{
+	memset(out, 0, run->nwords * sizeof(*out));
+	for (int64_t row = 0; row < run->length; row++)
+	{
+		double value = column->type->kind == LNC_TYPE_FLOAT32 ? (double)((const float *)column->values)[row]
+															  : ((const double *)column->values)[row];
+
+		if (is_among_reals(node, value))
 			out[row / WORD_ROWS] |= UINT64_C(1) << (row % WORD_ROWS);
 	}
 }
@@ -438,6 +469,9 @@ leaf_words(const Evaluation *run, const LncPredicate *node, const LncColumn *col
 				range_float32(run, node, column, out->is_true);
 			else
 				range_float64(run, node, column, out->is_true);
+			break;
+		case LNC_PREDICATE_REALS:
+			real_list(run, node, column, out->is_true);
 			break;
 		default:
 			bytes_leaf(run, node, column, out->is_true);

@@ -11,6 +11,9 @@
 
 #include "column/column.h"
 
+/* Trees nest at most so deep. */
+#define LNC_PREDICATE_MAX_DEPTH 1000
+
 typedef enum LncPredicateKind
 {
 	LNC_PREDICATE_CONSTANT, /* truth, or unknown */
@@ -20,8 +23,9 @@ typedef enum LncPredicateKind
 	LNC_PREDICATE_IS_NULL,
 	LNC_PREDICATE_TRUE,      /* the value of a column of bool */
 	LNC_PREDICATE_INTEGER,   /* first <= value <= last; none when first > last */
-	LNC_PREDICATE_INTEGERS,  /* one of the integers */
+	LNC_PREDICATE_INTEGERS,  /* one of the integers, or in one of the ranges that begin there */
 	LNC_PREDICATE_REAL,      /* least <= value <= greatest, or NaN where nan is set */
+	LNC_PREDICATE_REALS,     /* one of the reals, or NaN where nan is set */
 	LNC_PREDICATE_BYTES,     /* as the comparison with bytes[0] says */
 	LNC_PREDICATE_BYTES_IN,  /* one of bytes */
 	LNC_PREDICATE_BYTES_HEAD /* begins with bytes[0] */
@@ -38,7 +42,7 @@ typedef enum LncComparison
 
 /*
  * One node. Which fields count is said by the kind. INTEGER and INTEGERS are for signed and unsigned integers up to 32 bits,
- * int64, dates, times, timestamps and durations, in the column's own unit; REAL is for float32 and float64; BYTES and
+ * int64, dates, times, timestamps and durations, in the column's own unit; REAL and REALS are for float32 and float64; BYTES and
  * its like for text and binary.
  */
 typedef struct LncPredicate
@@ -52,9 +56,11 @@ typedef struct LncPredicate
 	bool truth;
 	int64_t first; /* INTEGER */
 	int64_t last;
-	int64_t nvalues;         /* INTEGERS, BYTES_IN: how many */
+	int64_t nvalues;         /* INTEGERS, REALS, BYTES_IN: how many */
 	const int64_t *integers; /* ascending */
-	double least;            /* REAL */
+	const int64_t *lasts; /* the ends of ranges that begin with integers; equal or disjoint. NULL: single values */
+	const double *reals;  /* ascending, no NaN */
+	double least;         /* REAL */
 	double greatest;
 	bool nan;
 	LncComparison comparison; /* BYTES */

@@ -52,7 +52,9 @@ def in_unit(values, unit):
             v = EPOCH.replace(hour=v.hour, minute=v.minute, second=v.second, microsecond=v.microsecond)
         n = round((v - EPOCH).total_seconds() * 10**6)
         return n * (parts // 10**6) + rnd.choice([0, 0, 1, 999]) if parts > 10**6 else n // (10**6 // parts)
-    return some([number(v) for v in values])
+    # The ends of nanoseconds lie within what PostgreSQL's timestamps hold.
+    ends = [2**63 - 1, 1 - 2**63] if unit == "ns" and isinstance(values[0], datetime.datetime) else []
+    return some([number(v) for v in values], ends)
 
 
 # name: (Arrow type, maker, what literals are made of, the type they are cast to)
@@ -122,7 +124,8 @@ class Queries:
             rows = session.rows("SELECT DISTINCT %s::text FROM heap WHERE %s IS NOT NULL ORDER BY 1 LIMIT 300" % (n, n))
             self.pool[n] = [r[0] for r in rows]
             sql = COLUMNS[n][2]
-            self.pool[n] += {"date": ["infinity", "-infinity"], "timestamp": ["infinity", "-infinity", "2001-02-03 04:05:06.789012"],
+            self.pool[n] += {"date": ["infinity", "-infinity"], "timestamp": ["infinity", "-infinity", "2001-02-03 04:05:06.789012", "2300-01-01", "1600-01-01",
+                                           "2262-04-11 23:47:16.854775", "1677-09-21 00:12:43.145224"],
                              "timestamptz": ["infinity", "-infinity"], "float4": ["NaN", "Infinity", "-Infinity", "0.1"],
                              "float8": ["NaN", "Infinity", "-Infinity", "-0"], "time": ["24:00:00"]}.get(sql, [])
 
@@ -338,6 +341,14 @@ def one_version(run, session, version):
         same(session, "SELECT id FROM TABLE WHERE id = 1 ORDER BY lance_l2(v32, '{{1},{2}}') LIMIT 1")
         return "%d of %d found by the scan" % (found, QUERIES // 3)
 
+    def lists():
+        """Long lists of values, as constants and as arrays."""
+        for n in ORDERED:
+            values = [queries.plain(n) for _ in range(rnd.choice([7, 40, 3000]))]
+            array = "ARRAY[%s]::%s[]" % (", ".join(values + rnd.choice([[], ["NULL"]])), COLUMNS[n][2])
+            for sql in ("%s = ANY (%s)" % (n, array), "%s <> ALL (%s)" % (n, array), "%s = ANY ((SELECT %s)::%s[])" % (n, array, COLUMNS[n][2])):
+                same(session, "SELECT id FROM TABLE WHERE %s ORDER BY id" % sql)
+
     def generic():
         for mode in ("auto", "force_generic_plan", "force_custom_plan"):
             session.rows("SET plan_cache_mode = " + mode)
@@ -355,6 +366,7 @@ def one_version(run, session, version):
     if run.step("data of version " + version, make):
         queries = Queries(session)
         run.step("conditions, version " + version, conditions)
+        run.step("lists of values, version " + version, lists)
         run.step("aggregates, version " + version, aggregates)
         run.step("nearest rows, version " + version, nearest)
         run.step("joins, version " + version, joins)

@@ -57,10 +57,36 @@ list_model(const LncPredicate *node, const LncColumn *column, int64_t row)
 }
 
 static bool
+ranges_model(const LncPredicate *node, const LncColumn *column, int64_t row)
+{
+	for (int64_t i = 0; i < node->nvalues; i++)
+		if (node->integers[i] <= integer_at(column, row) && integer_at(column, row) <= node->lasts[i])
+			return true;
+	return false;
+}
+
+static double
+real_at(const LncColumn *column, int64_t row)
+{
+	return column->type->kind == LNC_TYPE_FLOAT32 ? (double)((const float *)column->values)[row]
+												  : ((const double *)column->values)[row];
+}
+
+static bool
+reals_model(const LncPredicate *node, const LncColumn *column, int64_t row)
+{
+	if (isnan(real_at(column, row)))
+		return node->nan;
+	for (int64_t i = 0; i < node->nvalues; i++)
+		if (node->reals[i] == real_at(column, row))
+			return true;
+	return false;
+}
+
+static bool
 real_model(const LncPredicate *node, const LncColumn *column, int64_t row)
 {
-	double value = column->type->kind == LNC_TYPE_FLOAT32 ? (double)((const float *)column->values)[row]
-														  : ((const double *)column->values)[row];
+	double value = real_at(column, row);
 
 	if (isnan(value))
 		return node->nan;
@@ -160,6 +186,17 @@ integers_in_ranges(void **state)
 				column.validity = n % 2 == 0 ? NULL : validity;
 				expect(&node, &column, list_model);
 			}
+			for (int64_t n = 0; n <= 9; n++)
+			{
+				/* Equal ranges, ranges with a gap, and one up to the end. */
+				static const int64_t firsts[] = {INT64_MIN, -100, -100, -3, 0, 5, 5, 99, 130};
+				static const int64_t lasts[] = {-129, -90, -90, -1, 0, 7, 7, 127, INT64_MAX};
+				LncPredicate node = {
+					.kind = LNC_PREDICATE_INTEGERS, .nvalues = n, .integers = firsts, .lasts = lasts};
+
+				column.validity = n % 2 == 0 ? NULL : validity;
+				expect(&node, &column, ranges_model);
+			}
 			free((void *)column.values);
 			free(validity);
 		}
@@ -196,6 +233,13 @@ reals_with_nan(void **state)
 				expect(&node, &columns[0], real_model);
 				expect(&node, &columns[1], real_model);
 			}
+		}
+		for (int64_t n = 0; n <= 8; n++)
+		{
+			LncPredicate node = {.kind = LNC_PREDICATE_REALS, .nvalues = n, .reals = ends, .nan = n % 2 != 0};
+
+			expect(&node, &columns[0], reals_model);
+			expect(&node, &columns[1], reals_model);
 		}
 		free((void *)columns[0].values);
 		free((void *)columns[1].values);
