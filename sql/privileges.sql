@@ -367,7 +367,12 @@ SELECT t.try(format($$SELECT lance_dataset_versions(%L, 'lake')$$, :'place'));
 SELECT t.try(format($$SELECT lance_dataset_versions(%L, 'lake')$$, :'root'));
 SELECT t.try(format($$SELECT lance_dataset_versions(%L, 'p_alias')$$, :'alias' || '/' || :'below'));
 SELECT t.try($$SELECT count(*) FROM lance_declare_table('p_through$own')$$);
+-- A location in the way of another namespace's folder locks nobody out there.
+SELECT t.try($$SELECT location FROM lance_register_table('p_through$way', 'p_empty')$$);
 RESET ROLE;
+SELECT lance_create_namespace('p_empty', properties => '{"server": "p_alias"}');
+SELECT t.try($$SELECT location FROM lance_declare_table('p_empty$t')$$);
+SELECT lance_drop_namespace('p_empty', behavior => 'Cascade');
 SELECT t.try(format($$SELECT lance_register_table('q$t', %L)$$, :'place'));
 SELECT lance_drop_namespace('p_through', behavior => 'Cascade'), lance_drop_namespace('p_hidden', behavior => 'Cascade');
 SELECT t.try(format($$SELECT lance_register_table('q$t', %L)$$, :'place'));

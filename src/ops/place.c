@@ -183,8 +183,9 @@ append_safe(StringInfo path, const char *name, bool dots)
 	}
 }
 
-char *
-lance_place_fresh(const LanceId *table_id, const LanceProfile *profile)
+/* A location of its own in the folder of the first depth namespaces. */
+static char *
+fresh_in(const LanceId *table_id, int depth, const char *root)
 {
 	StringInfoData path;
 	int start;
@@ -193,9 +194,9 @@ lance_place_fresh(const LanceId *table_id, const LanceProfile *profile)
 	if (!pg_strong_random(random, sizeof(random)))
 		ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("could not generate random numbers")));
 	initStringInfo(&path);
-	appendStringInfo(&path, "%s/", canonical_root(profile));
+	appendStringInfo(&path, "%s/", root);
 	start = path.len;
-	for (int i = 0; i < table_id->nparts - 1 && path.len - start < PATH_BYTES; i++)
+	for (int i = 0; i < depth && path.len - start < PATH_BYTES; i++)
 	{
 		append_safe(&path, table_id->parts[i], false);
 		appendStringInfoChar(&path, '/');
@@ -206,6 +207,17 @@ lance_place_fresh(const LanceId *table_id, const LanceProfile *profile)
 		appendStringInfo(&path, "%02x", random[i]);
 	appendStringInfoString(&path, ".lance");
 	return path.data;
+}
+
+char *
+lance_place_fresh(const LanceId *table_id, const LanceProfile *profile)
+{
+	char *root = canonical_root(profile);
+	char *location = fresh_in(table_id, table_id->nparts - 1, root);
+	bool dropped;
+
+	/* Somebody may have given a table of another namespace the very folder of this one: nobody is locked out by that. */
+	return lance_location_overlap(location, &dropped) == NULL ? location : fresh_in(table_id, 0, root);
 }
 
 static void

@@ -33,7 +33,10 @@ extern LanceProfile *lance_place_profile_of(const LanceTableRow *table);
 /* managed_versioning of a new table: its own property, else its namespace's or the nearest above, else the profile's. */
 extern bool lance_place_managed(int64 namespace_id, const LanceProperties *properties, const LanceProfile *profile);
 
-/* A location that never was: <root>/<names of the namespaces>/<table>-<random>.lance, in letters that every store takes. */
+/*
+ * A location that never was: <root>/<names of the namespaces>/<table>-<random>.lance, in letters that every store takes. Without
+ * the names of the namespaces where a table lies in the way.
+ */
 extern char *lance_place_fresh(const LanceId *table_id, const LanceProfile *profile);
 
 /*
