@@ -328,11 +328,17 @@ SELECT relname FROM pg_class WHERE relnamespace = 'p_i'::regnamespace;
 PREPARE reads AS SELECT count(*) FROM p_s.docs;
 EXECUTE reads;
 CREATE VIEW p_s.v AS SELECT count(*) FROM p_s.docs;
-GRANT SELECT ON p_s.v TO PUBLIC;
+CREATE VIEW p_s.w AS SELECT * FROM p_s.docs OFFSET 0;
+GRANT SELECT ON p_s.v, p_s.w TO PUBLIC;
 SET ROLE p_reader;
 -- The right is the view owner's.
 SELECT t.try('SELECT * FROM p_s.docs'), t.try('SELECT * FROM p_s.v');
+-- Where the table lies is not for who uses the view.
+CREATE FUNCTION pg_temp.told(query text) RETURNS text LANGUAGE sql AS $$
+	SELECT substring(t.try('EXPLAIN (VERBOSE, FORMAT JSON) ' || query) FROM 'Lance Dataset|^[0-9]{5}.*') $$;
+SELECT pg_temp.told('SELECT * FROM p_s.v'), pg_temp.told('SELECT * FROM p_s.w');
 RESET ROLE;
+SELECT pg_temp.told('SELECT * FROM p_s.v'), pg_temp.told('SELECT * FROM p_s.w');
 SELECT lance_revoke('p_none', 'read', 'p$f$docs');
 SET ROLE p_none;
 EXECUTE reads;

@@ -530,7 +530,7 @@ lance_aggregate_explain(ForeignScanState *node, ExplainState *es)
 		source = lance_source_open(state->options, state->userid, node->ss.ps.state);
 	ExplainPropertyInteger("Lance Version", NULL, (int64)source->dataset->version, es);
 	if (es->verbose)
-		ExplainPropertyText("Lance Dataset", source->location, es);
+		lance_explain_location(source, state->userid, es);
 	if (!es->analyze)
 		return;
 	if (state->scan != NULL)

@@ -6,10 +6,19 @@
 
 #include "fdw/aggregate.h"
 #include "fdw/scan.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
+#include "utils/acl.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
+
+void
+lance_explain_location(const LanceSource *source, Oid userid, ExplainState *es)
+{
+	if (has_privs_of_role(GetUserId(), userid))
+		ExplainPropertyText("Lance Dataset", source->location, es);
+}
 
 static void
 explain_columns(ForeignScanState *node, ExplainState *es)
@@ -84,7 +93,7 @@ lanceExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	ExplainPropertyInteger("Lance Version", NULL, (int64)source->dataset->version, es);
 	if (es->verbose)
 	{
-		ExplainPropertyText("Lance Dataset", source->location, es);
+		lance_explain_location(source, state->userid, es);
 		explain_columns(node, es);
 	}
 	if (!es->analyze)

@@ -90,6 +90,9 @@ typedef struct LanceScanState
 	LncScanStats nearest_stats; /* of the last search */
 } LanceScanState;
 
+/* The line that says where a dataset lies, for who may act as the role that it is read for: not for who uses a view. */
+extern void lance_explain_location(const LanceSource *source, Oid userid, ExplainState *es);
+
 extern void lanceGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid);
 extern void lanceGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid);
 extern ForeignScan *lanceGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
