@@ -164,11 +164,15 @@ lnc_distance_accepts(const LncType *type)
 	}
 }
 
-/* Whether one of n items from first on is NULL. */
-static bool
-has_null(const LncColumn *items, int64_t first, int64_t n)
+bool
+lnc_vector_is_null(const LncColumn *column, int64_t row)
 {
-	for (int64_t i = first; items->validity != NULL && i < first + n; i++)
+	const LncColumn *items = &column->children[0];
+	int64_t n = column->type->list_size;
+
+	if (lnc_column_is_null(column, row))
+		return true;
+	for (int64_t i = row * n; items->validity != NULL && i < (row + 1) * n; i++)
 	{
 		if (!lnc_bit(items->validity, (uint64_t)i))
 			return true;
@@ -192,7 +196,7 @@ lnc_distances(LncContext *ctx, LncArena *arena, LncMetric metric, const LncColum
 		if (row % 1024 == 0)
 			LNC_TRY(lnc_check_interrupt(ctx));
 		distances[row] = 0;
-		isnull[row] = lnc_column_is_null(column, row) || has_null(items, row * n, n);
+		isnull[row] = lnc_vector_is_null(column, row);
 		if (isnull[row])
 			continue;
 		switch (items->type->kind)

@@ -21,6 +21,9 @@ extern double lnc_distance_float64(LncMetric metric, const double *a, const doub
 /* Whether distances can be had of a column of that type: a fixed-size list of float16, bfloat16, float32 or float64. */
 extern bool lnc_distance_accepts(const LncType *type);
 
+/* Whether a vector of a column that is accepted is NULL, or has an item that is: there are no distances to it. */
+extern bool lnc_vector_is_null(const LncColumn *column, int64_t row);
+
 /*
  * The distance of each row of a column that is accepted to a vector of its list_size items, given as both kinds of
  * floats: items of float64 are compared as such, all others as float32. A row that is NULL, or has an item that is, has

@@ -199,24 +199,36 @@ offer(Nearest *nearest, Candidate candidate)
 }
 
 /* The query as both kinds of floats; NULL for both where distances to it are NULL. */
+typedef struct QueryVector
+{
+	bool read;
+	const float *items32;
+	const double *items64;
+} QueryVector;
+
+/* Without a vector to compare it with, no query is wrong. */
 static void
-read_query(const LanceNearestSearch *search, const LncType *type, const float **query32, const double **query64)
+read_query(const LanceNearestSearch *search, const LncColumn *vectors, QueryVector *query)
 {
 	LanceVector vector;
+	int64 row = 0;
 
-	*query32 = NULL;
-	*query64 = NULL;
+	while (row < vectors->length && lnc_vector_is_null(vectors, row))
+		row++;
+	if (row == vectors->length)
+		return;
+	query->read = true;
 	if (search->isnull || !lance_vector_read(DatumGetArrayTypePCopy(search->query), &vector))
 		return;
-	if (vector.size != type->list_size)
-		lance_vector_sizes_differ(type->list_size, vector.size);
-	*query32 = vector.items32;
-	*query64 = vector.items64;
+	if (vector.size != vectors->type->list_size)
+		lance_vector_sizes_differ(vectors->type->list_size, vector.size);
+	query->items32 = vector.items32;
+	query->items64 = vector.items64;
 }
 
 static void
 offer_batch(Nearest *nearest, LanceLibrary *lib, LncArena *scratch, const LanceNearestSearch *search,
-			const LncBatch *batch, int32 vectors, const float *query32, const double *query64)
+			const LncBatch *batch, int32 vectors, QueryVector *query)
 {
 	const uint64_t *addresses = batch->columns[batch->ncolumns - 1].values;
 	double *distances;
@@ -224,11 +236,13 @@ offer_batch(Nearest *nearest, LanceLibrary *lib, LncArena *scratch, const LanceN
 
 	lance_check(&lib->ctx, LNC_NEW(&lib->ctx, scratch, &distances, batch->length));
 	lance_check(&lib->ctx, LNC_NEW(&lib->ctx, scratch, &isnull, batch->length));
-	if (query32 == NULL && query64 == NULL)
+	if (!query->read)
+		read_query(search, &batch->columns[vectors], query);
+	if (query->items32 == NULL && query->items64 == NULL)
 		memset(isnull, true, batch->length * sizeof(*isnull));
 	else
-		lance_check(&lib->ctx, lnc_distances(&lib->ctx, scratch, search->metric, &batch->columns[vectors], query32,
-											 query64, distances, isnull));
+		lance_check(&lib->ctx, lnc_distances(&lib->ctx, scratch, search->metric, &batch->columns[vectors],
+											 query->items32, query->items64, distances, isnull));
 	for (int64 row = 0; row < batch->length; row++)
 	{
 		Candidate candidate = {
@@ -244,24 +258,21 @@ offer_batch(Nearest *nearest, LanceLibrary *lib, LncArena *scratch, const LanceN
 }
 
 uint64 *
-lance_nearest_find(LanceLibrary *lib, const LncDataset *dataset, const LanceNearestSearch *search,
+lance_nearest_find(LanceLibrary *lib, const LncDataset *dataset, LanceNearestSearch *search,
 				   const LncScanSpec *spec, int32 vectors, size_t *found, LncScanStats *stats)
 {
-	const LncType *type = &dataset->schema.fields[search->field].type;
 	Nearest nearest = {.most = search->count, .heap = palloc(search->count * sizeof(Candidate))};
 	LncScanSpec with_addresses = *spec;
-	const float *query32 = NULL;
-	const double *query64 = NULL;
-	bool query_read = false;
-	LncArena *arena;
+	QueryVector query = {0};
 	LncArena *scratch;
 	LncScan *scan;
 	uint64 *addresses;
 
 	with_addresses.system_columns = LNC_SYSTEM_ROW_ADDRESS;
-	lance_check(&lib->ctx, lnc_arena_create_child(&lib->ctx, lib->arena, &arena));
-	lance_check(&lib->ctx, lnc_arena_create_child(&lib->ctx, arena, &scratch));
-	lance_check(&lib->ctx, lnc_scan_open(&lib->ctx, arena, dataset, &with_addresses, &scan));
+	if (search->arena == NULL)
+		lance_check(&lib->ctx, lnc_arena_create_child(&lib->ctx, lib->arena, &search->arena));
+	lance_check(&lib->ctx, lnc_arena_create_child(&lib->ctx, search->arena, &scratch));
+	lance_check(&lib->ctx, lnc_scan_open(&lib->ctx, search->arena, dataset, &with_addresses, &scan));
 	for (;;)
 	{
 		const LncBatch *batch;
@@ -270,14 +281,10 @@ lance_nearest_find(LanceLibrary *lib, const LncDataset *dataset, const LanceNear
 		if (batch == NULL)
 			break;
 		lnc_arena_reset(scratch);
-		/* Without a row to compare it with, no query is wrong. */
-		if (!query_read)
-			read_query(search, type, &query32, &query64);
-		query_read = true;
-		offer_batch(&nearest, lib, scratch, search, batch, vectors, query32, query64);
+		offer_batch(&nearest, lib, scratch, search, batch, vectors, &query);
 	}
 	lnc_scan_stats(scan, stats);
-	lnc_arena_reset(arena);
+	lnc_arena_reset(search->arena);
 	qsort(nearest.heap, nearest.count, sizeof(Candidate), compare_candidates);
 	addresses = palloc(Max(nearest.count, 1) * sizeof(*addresses));
 	for (int64 i = 0; i < nearest.count; i++)

@@ -32,17 +32,18 @@ typedef struct LanceNearestSearch
 {
 	LncMetric metric;
 	int64 count;
-	Datum query; /* a value of the query's type that is not NULL */
-	bool isnull; /* it is NULL */
-	int32 field; /* the column of vectors, in the dataset's schema */
+	Datum query;     /* a value of the query's type that is not NULL */
+	bool isnull;     /* it is NULL */
+	LncArena *arena; /* of searches, kept from one to the next; NULL before the first */
 } LanceNearestSearch;
 
 /*
  * The addresses of the nearest rows that pass the filter, nearest first, in the current memory context: at most
  * search->count. Rows whose distance is NULL come last, NaN before them. spec: columns and filter of the scan; the
- * vectors are column vectors of them. Throws 22000 when the vectors are of another size than the query.
+ * vectors are column vectors of them. Throws 22000 when a vector that is not NULL is of another
+ * size than the query.
  */
-extern uint64 *lance_nearest_find(LanceLibrary *lib, const LncDataset *dataset, const LanceNearestSearch *search,
+extern uint64 *lance_nearest_find(LanceLibrary *lib, const LncDataset *dataset, LanceNearestSearch *search,
 								  const LncScanSpec *spec, int32 vectors, size_t *found, LncScanStats *stats);
 
 #endif

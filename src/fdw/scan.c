@@ -184,7 +184,6 @@ prepare_nearest(LanceScanState *state, ForeignScanState *node)
 	asked = list_delete_int(asked, lsecond_int(nearest));
 	lance_match_columns(relation, dataset, linitial_node(List, plan->fdw_private), NIL, &state->columns);
 	lance_match_columns(relation, dataset, list_make1_int(lsecond_int(nearest)), asked, &state->asked);
-	state->nearest.field = state->asked.fields[0];
 	state->query = ExecInitExpr(linitial(plan->fdw_exprs), &node->ss.ps);
 	state->filter = prepare_conditions(node, &attributes, clauses, &state->asked);
 }

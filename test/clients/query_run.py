@@ -339,6 +339,9 @@ def one_version(run, session, version):
         same(session, "SELECT id FROM TABLE ORDER BY lance_l2(v32, '{1,2}') LIMIT 1")
         same(session, "SELECT id FROM TABLE WHERE id < 0 ORDER BY lance_l2(v32, '{1,2}') LIMIT 1")
         same(session, "SELECT id FROM TABLE WHERE id = 1 ORDER BY lance_l2(v32, '{{1},{2}}') LIMIT 1")
+        # A wrong query is none where no vector is compared with it.
+        for query in ("'{1,2}'", "'{{1},{2}}'", "'{}'"):
+            same(session, "SELECT count(*) FROM (SELECT id FROM TABLE WHERE v32 IS NULL ORDER BY lance_l2(v32, %s) LIMIT 3) q" % query)
         return "%d of %d found by the scan" % (found, QUERIES // 3)
 
     def lists():
