@@ -31,6 +31,14 @@
 /* An aggregate's step for a row of a batch, in terms of one that the executor does. */
 #define BATCH_STEP_FACTOR 0.2
 
+/*
+ * What a group takes: itself, and each key and aggregate; what was there before the arrays grew is part of it. Finding
+ * parts of the groups that fit reads the table about four times for each of these parts.
+ */
+#define GROUP_BYTES 16.0
+#define GROUP_COLUMN_BYTES 32.0
+#define SCANS_OF_PART 4.0
+
 static const struct
 {
 	Oid function;
@@ -228,6 +236,15 @@ counts_only(List *tlist, List *pushed)
 	return pushed == NIL;
 }
 
+/* How often the table is read for so many groups of that many keys and aggregates. */
+static double
+scans_for(double groups, int columns)
+{
+	double parts = groups * (GROUP_BYTES + GROUP_COLUMN_BYTES * columns) / (double)get_hash_memory_limit();
+
+	return parts <= 1 ? 1 : parts * SCANS_OF_PART;
+}
+
 void
 lanceGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel, RelOptInfo *output_rel,
 						  void *extra)
@@ -271,6 +288,7 @@ lanceGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo
 									   state->pushed_cost.per_tuple * BATCH_QUAL_FACTOR) +
 				  state->kept * cpu_operator_cost * BATCH_STEP_FACTOR *
 					  (list_length(root->parse->groupClause) + list_length(aggregates));
+	startup *= scans_for(groups, list_length(root->parse->groupClause) + list_length(aggregates));
 	startup += output_rel->reltarget->cost.startup;
 	total = startup + groups * (cpu_tuple_cost + output_rel->reltarget->cost.per_tuple);
 	add_path(output_rel,

@@ -366,6 +366,16 @@ def one_version(run, session, version):
                 session.rows("DEALLOCATE q_heap; DEALLOCATE q_lance")
         session.rows("RESET plan_cache_mode")
 
+    def many_groups():
+        """Where it is known that the groups are too many for one pass, the executor aggregates, which needs no other."""
+        sql = "SELECT id, count(*) FROM TABLE GROUP BY id"
+        session.rows("ANALYZE lance; SET work_mem = '64kB'; SET hash_mem_multiplier = 1")
+        plan = str(session.rows("EXPLAIN " + sql.replace("TABLE", "lance")))
+        eq("Lance Aggregates" in plan, False, plan)
+        session.rows("RESET work_mem; RESET hash_mem_multiplier")
+        plan = str(session.rows("EXPLAIN " + sql.replace("TABLE", "lance")))
+        eq("Lance Aggregates" in plan, True, plan)
+
     if run.step("data of version " + version, make):
         queries = Queries(session)
         run.step("conditions, version " + version, conditions)
@@ -374,6 +384,7 @@ def one_version(run, session, version):
         run.step("nearest rows, version " + version, nearest)
         run.step("joins, version " + version, joins)
         run.step("prepared statements, version " + version, generic)
+        run.step("many groups, version " + version, many_groups)
 
 
 if __name__ == "__main__":
