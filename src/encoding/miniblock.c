@@ -15,6 +15,8 @@
  *
  * Source of the facts: format.md section 8.3.
  */
+#include <string.h>
+
 #include "base/buffer.h"
 #include "encoding/check.h"
 #include "encoding/layout21.h"
@@ -38,9 +40,11 @@ enum
 typedef struct MiniBlock
 {
 	const LncCodec *values;
-	const LncCodec *def; /* NULL: no definition levels */
-	LncShape shape;      /* of the values as collected, or of the indices */
-	bool large;          /* u32 sizes */
+	const LncCodec *stored; /* what chunks are decoded as: values, or what is coded inside */
+	const LncFsst *fsst;    /* strings of chunks are coded by it; NULL: they are not */
+	const LncCodec *def;    /* NULL: no definition levels */
+	LncShape shape;         /* of the values as collected, or of the indices */
+	bool large;             /* u32 sizes */
 
 	uint64_t nchunks;
 	uint64_t *byte_at;  /* array of nchunks + 1: where each chunk starts in the data buffer */
@@ -146,7 +150,7 @@ decode_chunk(LncContext *ctx, const LncPage21 *page, MiniBlock *mini, uint64_t i
 	LNC_TRY(decode_levels(ctx, page, mini, lnc_le16(chunk.data), nvalues, rep, def));
 	for (uint32_t i = 0; i < nbuffers; i++)
 		LNC_TRY(take_part(ctx, chunk, &at, buffers[i].size, &buffers[i]));
-	LNC_TRY(lnc_codec_decode_chunk(ctx, mini->values, page->general, mini->chunk_arena, nbuffers, buffers, nvalues,
+	LNC_TRY(lnc_codec_decode_chunk(ctx, mini->stored, page->general, mini->chunk_arena, nbuffers, buffers, nvalues,
 								   &mini->cached_values));
 	mini->cached_chunk = index;
 	mini->cached = keep;
@@ -250,6 +254,45 @@ collect_values(LncContext *ctx, LncPage21 *page, MiniBlock *mini, LncArena *aren
 	}
 	lnc_block_builder_finish(&builder, out);
 	return LNC_OK;
+}
+
+/* Leave nothing of the coded strings that nobody wants: their bits from at on are not set. */
+static LncCode
+drop_unwanted(LncContext *ctx, LncArena *scratch, const uint8_t *wanted, uint64_t at, LncBlock *block)
+{
+	uint64_t total = 0;
+	int64_t *offsets;
+	uint8_t *data;
+
+	LNC_TRY(lnc_arena_alloc(ctx, scratch, (block->count + 1) * sizeof(*offsets), (void **)&offsets));
+	for (uint64_t i = 0; i < block->count; i++)
+		total += lnc_bit(wanted, at + i) ? (uint64_t)(block->offsets[i + 1] - block->offsets[i]) : 0;
+	LNC_TRY(lnc_arena_alloc(ctx, scratch, total, (void **)&data));
+	offsets[0] = 0;
+	for (uint64_t i = 0; i < block->count; i++)
+	{
+		size_t size = lnc_bit(wanted, at + i) ? (size_t)(block->offsets[i + 1] - block->offsets[i]) : 0;
+
+		if (size > 0)
+			memcpy(data + offsets[i], block->data + block->offsets[i], size);
+		offsets[i + 1] = offsets[i] + (int64_t)size;
+	}
+	block->offsets = offsets;
+	block->data = data;
+	return LNC_OK;
+}
+
+/* Collected values as they are meant, in arena. wanted: as in LncPage, NULL for all. */
+static LncCode
+finish_values(LncContext *ctx, const MiniBlock *mini, LncArena *arena, LncArena *scratch, const uint8_t *wanted,
+			  uint64_t at, LncBlock *block)
+{
+	if (mini->fsst == NULL)
+		return LNC_OK;
+	if (wanted != NULL)
+		LNC_TRY(drop_unwanted(ctx, scratch, wanted, at, block));
+	return lnc_fsst_decode(ctx, arena, mini->fsst, block->count, block->offsets, block->data, &block->offsets,
+						   &block->data);
 }
 
 /* ---- lists ---- */
@@ -402,9 +445,10 @@ read_rows(LncContext *ctx, LncPage21 *page, LncArena *arena, LncArena *scratch, 
 	}
 	if (!mini->has_dictionary)
 	{
-		LNC_TRY(collect_rows(ctx, page, mini, arena, scratch, first, count, out, &out->values));
+		LNC_TRY(collect_rows(ctx, page, mini, mini->fsst != NULL ? scratch : arena, scratch, first, count, out,
+							 &out->values));
 		out->nvalues = out->values.count;
-		return LNC_OK;
+		return finish_values(ctx, mini, arena, scratch, NULL, 0, &out->values);
 	}
 	LNC_TRY(collect_rows(ctx, page, mini, scratch, scratch, first, count, out, &indices));
 	out->nvalues = indices.count;
@@ -481,7 +525,11 @@ read_slots(LncContext *ctx, LncPage21 *page, LncArena *arena, LncArena *scratch,
 		LNC_TRY(lnc_arena_alloc(ctx, scratch, count * sizeof(*def), (void **)&def));
 	out->def = def;
 	if (!mini->has_dictionary)
-		return collect_values(ctx, page, mini, arena, first, count, def, &out->values);
+	{
+		LNC_TRY(
+			collect_values(ctx, page, mini, mini->fsst != NULL ? scratch : arena, first, count, def, &out->values));
+		return finish_values(ctx, mini, arena, scratch, page->page.wanted, page->page.wanted_at, &out->values);
+	}
 	LNC_TRY(collect_values(ctx, page, mini, scratch, first, count, def, &indices));
 	return lnc_block_gather(ctx, arena, &mini->dictionary, &indices, def, &out->values);
 }
@@ -574,6 +622,12 @@ lnc_miniblock_open(LncContext *ctx, LncPage21 *page, const Lance__Encodings21__M
 
 	LNC_TRY(lnc_codec_open(ctx, page->arena, LNC_CODEC_CHUNK, message->value_compression, &mini->values));
 	page->codec = mini->values;
+	mini->stored = mini->values;
+	if (mini->values->kind == LNC_CODEC_FSST && !mini->values->fsst->raw && message->dictionary == NULL)
+	{
+		mini->stored = mini->values->values;
+		mini->fsst = mini->values->fsst;
+	}
 	LNC_REQUIRE(ctx, message->num_buffers == mini->values->nbuffers && mini->values->nbuffers <= CHUNK_MAX_BUFFERS,
 				"chunks have %llu buffers, their encoding takes %u", (unsigned long long)message->num_buffers,
 				mini->values->nbuffers);

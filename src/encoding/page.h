@@ -53,6 +53,13 @@ typedef struct LncPageSpec
 typedef struct LncPage
 {
 	uint64_t nrows;
+
+	/*
+	 * A hint for the next decode, set by its caller and taken back afterwards: of the rows, counted from first, only those
+	 * are needed whose bits from wanted_at on are set. The others may have any value of the type. NULL: all are needed.
+	 */
+	const uint8_t *wanted;
+	uint64_t wanted_at;
 	const char *layout; /* "mini-block", "full-zip", "constant", "flat" … for inspection; borrowed */
 	LncCode (*decode)(LncContext *ctx, struct LncPage *page, LncArena *arena, uint64_t first, uint64_t count,
 					  LncColumn *out);

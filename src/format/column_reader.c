@@ -24,9 +24,10 @@ struct LncColumnReader
 	uint32_t page_number;
 	uint64_t last_row; /* where the last read began, and where it ended */
 	uint64_t next_row;
-	LncArena *arena;  /* borrowed; that of open */
-	PageTake *take;   /* NULL: no rows were taken yet */
-	LncColumn *parts; /* per piece, of the take at hand */
+	const uint8_t *wanted; /* borrowed; of the next read, NULL: all rows */
+	LncArena *arena;       /* borrowed; that of open */
+	PageTake *take;        /* NULL: no rows were taken yet */
+	LncColumn *parts;      /* per piece, of the take at hand */
 };
 
 LncCode
@@ -231,6 +232,12 @@ read_part(LncContext *ctx, const LncColumnReader *reader, LncPage *page, LncAren
 	return LNC_OK;
 }
 
+void
+lnc_column_reader_want(LncColumnReader *reader, const uint8_t *wanted)
+{
+	reader->wanted = reader->scale == 1 ? wanted : NULL;
+}
+
 /* No rows, shaped as those that pages give. */
 static LncCode
 read_nothing(LncContext *ctx, const LncColumnReader *reader, LncArena *arena, LncColumn *out)
@@ -256,11 +263,12 @@ read_nothing(LncContext *ctx, const LncColumnReader *reader, LncArena *arena, Ln
 	return LNC_OK;
 }
 
-LncCode
-lnc_column_reader_read(LncContext *ctx, LncColumnReader *reader, LncArena *arena, uint64_t first, uint64_t count,
-					   LncColumn *out)
+static LncCode
+read_rows(LncContext *ctx, LncColumnReader *reader, LncArena *arena, uint64_t first, uint64_t count,
+		  const uint8_t *wanted, LncColumn *out)
 {
 	const FileColumn *column = reader->column;
+	uint64_t from = first;
 	LncColumn *parts;
 	uint32_t start;
 	uint32_t end;
@@ -302,7 +310,12 @@ lnc_column_reader_read(LncContext *ctx, LncColumnReader *reader, LncArena *arena
 		if (code == LNC_OK)
 			code = open_page(ctx, reader, number);
 		if (code == LNC_OK)
+		{
+			reader->page->wanted = wanted;
+			reader->page->wanted_at = first - from;
 			code = read_part(ctx, reader, reader->page, arena, number, skip, n, &parts[nparts++]);
+			reader->page->wanted = NULL;
+		}
 		if (code != LNC_OK)
 		{
 			/* A page that failed midway must not be taken for an open one; the limit hits nothing that it keeps. */
@@ -315,6 +328,16 @@ lnc_column_reader_read(LncContext *ctx, LncColumnReader *reader, LncArena *arena
 	}
 	reader->next_row = first;
 	return lnc_column_concat(ctx, arena, nparts, parts, out);
+}
+
+LncCode
+lnc_column_reader_read(LncContext *ctx, LncColumnReader *reader, LncArena *arena, uint64_t first, uint64_t count,
+					   LncColumn *out)
+{
+	const uint8_t *wanted = reader->wanted;
+
+	reader->wanted = NULL;
+	return read_rows(ctx, reader, arena, first, count, wanted, out);
 }
 
 /* ---- taking ---- */

@@ -210,6 +210,13 @@ lnc_field_reader_open(LncContext *ctx, LncArena *arena, LncFile *file, const Lnc
 	return LNC_OK;
 }
 
+void
+lnc_field_reader_want(LncFieldReader *reader, const uint8_t *wanted)
+{
+	for (int32_t i = 0; i < reader->nleaves; i++)
+		lnc_column_reader_want(reader->leaves[i], wanted);
+}
+
 LncCode
 lnc_field_reader_read(LncContext *ctx, LncFieldReader *reader, LncArena *arena, uint64_t first, uint64_t count,
 					  LncColumn *out)

@@ -40,6 +40,9 @@ typedef struct LncFieldReader LncFieldReader;
 extern LncCode lnc_field_reader_open(LncContext *ctx, LncArena *arena, LncFile *file, const LncField *field,
 									 const LncFieldMap *map, uint64_t nrows, LncFieldReader **out) LNC_MUST_CHECK;
 
+/* As lnc_column_reader_want, where the file version has a use for it. */
+extern void lnc_field_reader_want(LncFieldReader *reader, const uint8_t *wanted);
+
 /*
  * Rows [first, first + count) of the field in arena. Parts that the file does not hold are absent columns. Text is
  * checked to be valid UTF-8 without NUL.

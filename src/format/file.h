@@ -84,6 +84,12 @@ extern LncCode lnc_column_reader_open(LncContext *ctx, LncArena *arena, LncFile 
 extern uint64_t lnc_column_reader_rows(const LncColumnReader *reader);
 
 /*
+ * The next read needs only the rows, counted from its first, whose bits are set: the others may get any value, and are not
+ * looked at. wanted is borrowed until then; NULL: all are needed.
+ */
+extern void lnc_column_reader_want(LncColumnReader *reader, const uint8_t *wanted);
+
+/*
  * Rows [first, first + count) as one column in arena, shaped as by LncPage.decode. Reaching past the column's end is LNC_CORRUPT. Text columns
  * are checked to be valid UTF-8 without NUL (LNC_CORRUPT names the row).
  */

@@ -181,6 +181,7 @@ typedef struct Wanted
 	size_t nruns;
 	const LncRowRun *runs;
 	uint64_t count;
+	const uint8_t *some; /* bits of the rows of a run that are needed; NULL: all */
 } Wanted;
 
 static LncCode
@@ -189,7 +190,10 @@ read_part(LncContext *ctx, const ColumnPart *part, LncArena *arena, const Wanted
 	if (wanted->scattered)
 		LNC_TRY(lnc_field_reader_take(ctx, part->reader, arena, wanted->nruns, wanted->runs, wanted->count, out));
 	else
+	{
+		lnc_field_reader_want(part->reader, wanted->some);
 		LNC_TRY(lnc_field_reader_read(ctx, part->reader, arena, wanted->runs[0].first, wanted->runs[0].count, out));
+	}
 	lnc_blob_set_source(out, part->blobs);
 	return LNC_OK;
 }
@@ -225,6 +229,22 @@ make_nulls(LncContext *ctx, const LncFragmentReader *reader, LncArena *arena, in
 	return lnc_column_nulls(ctx, arena, &reader->dataset->schema.fields[reader->columns[index]].type, count, out);
 }
 
+/* The rows of indices as bits of count rows, where these are few enough for it to matter. */
+static LncCode
+mark_rows(LncContext *ctx, LncArena *arena, uint64_t count, int64_t live, const int64_t *indices,
+		  const uint8_t **out)
+{
+	uint8_t *bits;
+
+	if ((uint64_t)live > count / 2)
+		return LNC_OK;
+	LNC_TRY(LNC_NEW(ctx, arena, &bits, lnc_bitmap_size(count)));
+	for (int64_t i = 0; i < live; i++)
+		lnc_bit_set(bits, (uint64_t)indices[i]);
+	*out = bits;
+	return LNC_OK;
+}
+
 LncCode
 lnc_fragment_reader_read(LncContext *ctx, LncFragmentReader *reader, LncArena *arena, int32_t index, uint64_t first,
 						 uint64_t count, int64_t live, const int64_t *indices, LncColumn *out)
@@ -235,6 +255,8 @@ lnc_fragment_reader_read(LncContext *ctx, LncFragmentReader *reader, LncArena *a
 
 	if (reader->sources[index].nparts == 0)
 		return make_nulls(ctx, reader, arena, index, live, out);
+	if (indices != NULL)
+		LNC_TRY(mark_rows(ctx, arena, count, live, indices, &wanted.some));
 	LNC_TRY(read_parts(ctx, reader, arena, index, &wanted, &whole));
 	if (indices == NULL)
 		*out = whole;

@@ -76,6 +76,8 @@ column("t", pa.utf8(), some(WORDS), "text")
 column("tl", pa.large_utf8(), some(["%s-%d" % (w, i) for w in WORDS for i in range(50)]), "text")
 column("td", pa.dictionary(pa.int32(), pa.utf8()), some(WORDS[:7]), "text")
 column("tv", pa.utf8(), some(WORDS), "text")
+# Enough text for its strings to be coded.
+column("tf", pa.utf8(), lambda: None if rnd.random() < .05 else " ".join(rnd.choice(["lorem", "ipsum", "dolor", "sit", "amet"]) for _ in range(12)), "text")
 column("by", pa.binary(), some([w.encode() for w in WORDS] + [b"\0", b"\xff\xff"]), "bytea")
 column("b", pa.bool_(), some([True, False]), "bool")
 column("d32", pa.date32(), some(DAYS), "date")
@@ -170,8 +172,8 @@ class Queries:
         return "%s %s(%s)" % (n, rnd.choice(["= ANY ", "<> ALL ", "<> ANY ", "= ALL ", "< ANY "]), array)
 
     def like(self):
-        n = rnd.choice(["t", "tl", "td", "tv"])
-        pattern = rnd.choice(["a%", "ab%", "%", "", "a\\%b", "a\\%%", "a\\_%", "é%", "漢%", "%a", "_", "a_b", "z", "a\\\\%", "A%"])
+        n = rnd.choice(["t", "tl", "td", "tv", "tf"])
+        pattern = rnd.choice(["a%", "ab%", "%", "", "a\\%b", "a\\%%", "a\\_%", "é%", "漢%", "%a", "_", "a_b", "z", "a\\\\%", "A%", "lorem ipsum%"])
         return "%s %s %s" % (n, rnd.choice(["LIKE", "NOT LIKE"]), quoted(pattern))
 
     def unary(self):

@@ -305,10 +305,91 @@ scans_can_be_cancelled(void **state)
 	assert_int_equal(batch->length, 50);
 }
 
+static LncSlice
+text_at(const LncColumn *column, int64_t row)
+{
+	LncSlice value = {.data = column->data + column->offsets[row],
+					  .size = (size_t)(column->offsets[row + 1] - column->offsets[row])};
+
+	return value;
+}
+
+/* Few rows chosen by one column, shown or not: of the others the same values as in a scan of all rows. */
+static void
+rows_that_pass_are_those_of_the_whole(void **state)
+{
+	static const char *const names[] = {"fsst_v20.lance", "fsst_v21.lance", "fsst_v22.lance"};
+	static const int64_t places[] = {0, 1, 63, 64, 500, 777, 899};
+	size_t nplaces = sizeof(places) / sizeof(places[0]);
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++)
+	{
+		LncDataset *dataset = open_dataset(names[n]);
+		int32_t columns[] = {lnc_dataset_field(dataset, "prose"), lnc_dataset_field(dataset, "prose_null"),
+							 lnc_dataset_field(dataset, "url")};
+		const LncBatch *all;
+		LncSlice urls[7];
+		LncPredicate among = {
+			.kind = LNC_PREDICATE_BYTES_IN, .column = 2, .nvalues = (int64_t)nplaces, .bytes = urls};
+
+		OK(lnc_scan_next(&ctx, open_scan(dataset, 3, columns, 4096), &all));
+		assert_int_equal(all->length, 900);
+		for (size_t i = 0; i < nplaces; i++)
+			urls[i] = text_at(&all->columns[2], places[i]);
+		for (size_t i = 1; i < nplaces; i++)
+			for (size_t j = i; j > 0 && lnc_bytes_compare(urls[j], urls[j - 1]) < 0; j--)
+			{
+				LncSlice swapped = urls[j];
+
+				urls[j] = urls[j - 1];
+				urls[j - 1] = swapped;
+			}
+		for (int32_t hidden = 0; hidden <= 1; hidden++)
+		{
+			LncScanSpec spec = {.ncolumns = 3,
+								.columns = columns,
+								.batch_rows = 300 + 596 * hidden,
+								.filter = &among,
+								.nhidden = hidden};
+			LncScan *scan;
+			size_t found = 0;
+
+			OK(lnc_scan_open(&ctx, arena, dataset, &spec, &scan));
+			for (;;)
+			{
+				const LncBatch *batch;
+
+				OK(lnc_scan_next(&ctx, scan, &batch));
+				if (batch == NULL)
+					break;
+				assert_true(batch->columns[2].absent == (hidden == 1));
+				for (int64_t row = 0; row < batch->length; row++, found++)
+				{
+					assert_true(found < nplaces);
+					for (int32_t column = 0; column < 3 - hidden; column++)
+					{
+						const LncColumn *whole = &all->columns[column];
+
+						assert_int_equal(lnc_column_is_null(&batch->columns[column], row),
+										 lnc_column_is_null(whole, places[found]));
+						if (!lnc_column_is_null(whole, places[found]))
+							assert_int_equal(lnc_bytes_compare(text_at(&batch->columns[column], row),
+															   text_at(whole, places[found])),
+											 0);
+					}
+				}
+			}
+			assert_int_equal(found, nplaces);
+		}
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(rows_that_pass_are_those_of_the_whole, setup, teardown),
 		cmocka_unit_test_setup_teardown(deleted_rows_are_left_out, setup, teardown),
 		cmocka_unit_test_setup_teardown(rewinding_starts_over, setup, teardown),
 		cmocka_unit_test_setup_teardown(columns_come_in_the_order_asked, setup, teardown),
