@@ -89,12 +89,12 @@ wrong_secrets_are_denied(void **state)
 	if (getenv("LANCE_TEST_S3_OPEN") != NULL)
 		skip();
 	open_store("x");
-	config.secret_access_key = "not the secret";
+	config.secret_access_key = "not-the-secret";
 	assert_int_equal(lnc_store_open(&ctx, arena, "s3://" BUCKET "/x", &config, &store), LNC_OK);
 	assert_int_equal(lnc_store_read_all(&ctx, store, arena, "k", 10, &bytes), LNC_DENIED);
 	assert_non_null(strstr(ctx.error.message, "403 SignatureDoesNotMatch"));
 	assert_int_equal(lnc_store_size(&ctx, store, "k", &size), LNC_DENIED);
-	assert_null(strstr(ctx.error.detail, "not the secret"));
+	assert_null(strstr(ctx.error.detail, "not-the-secret"));
 }
 
 static void
