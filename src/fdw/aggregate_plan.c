@@ -32,8 +32,9 @@
 #define BATCH_STEP_FACTOR 0.2
 
 /*
- * What a group takes: itself, and each key and aggregate; what was there before the arrays grew is part of it. Finding
- * parts of the groups that fit reads the table about four times for each of these parts.
+ * What a group takes: itself, and each key and aggregate; what was there before the arrays grew is part of it. Parts of
+ * the groups that fit are found by trying: the table is read about twice for each of them, which counts double, since
+ * the executor reads a store but once.
  */
 #define GROUP_BYTES 16.0
 #define GROUP_COLUMN_BYTES 32.0

@@ -429,10 +429,13 @@ have_group(AggregateState *state, ExprContext *econtext)
 		run_pass(state, econtext);
 	while (state->group >= lnc_aggregation_count(state->aggregation))
 	{
+		uint64 width = state->range.last - state->range.first;
+
 		if (state->range.last == PG_UINT64_MAX)
 			return false;
+		/* The groups of as wide a part will fit too, or nearly so. */
 		state->range.first = state->range.last + 1;
-		state->range.last = PG_UINT64_MAX;
+		state->range.last = width < PG_UINT64_MAX - state->range.first ? state->range.first + width : PG_UINT64_MAX;
 		run_pass(state, econtext);
 	}
 	return true;
