@@ -119,6 +119,12 @@ SELECT t.try($$SELECT * FROM lance_declare_table('homeless')$$);
 SET lance_catalog.default_server = 'nowhere';
 SELECT t.try($$SELECT * FROM lance_declare_table('homeless')$$);
 RESET lance_catalog.default_server;
+-- Nobody takes a server that he may not use for the one of namespaces that name none.
+CREATE ROLE chooser;
+SET ROLE chooser;
+SET lance_catalog.default_server = 'other';
+RESET ROLE;
+DROP ROLE chooser;
 -- Long and odd names make short and plain folders.
 SELECT lance_create_namespace(ARRAY[repeat('n', 1000)]);
 SELECT t.mask(location) FROM lance_declare_table(ARRAY[repeat('n', 1000), repeat('é', 500)]);

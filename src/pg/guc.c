@@ -95,8 +95,9 @@ define_storage(void)
 							   check_allowed_local_roots, NULL, NULL);
 	DefineCustomStringVariable(
 		"lance_catalog.default_server",
-		"Foreign server whose root new namespaces use when neither they nor a parent name one.", NULL,
-		&lance_guc_default_server, "", PGC_USERSET, 0, NULL, NULL, NULL);
+		"Foreign server whose root new namespaces use when neither they nor a parent name one.",
+		"Roles that may write a namespace use it there without USAGE on it.", &lance_guc_default_server, "",
+		PGC_SUSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("lance_catalog.push_down",
 							 "Lets scans of foreign tables evaluate conditions and make aggregates.", NULL,
 							 &lance_guc_push_down, true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
