@@ -22,6 +22,9 @@
 #define MIN_RSA_BITS 2048
 #define MAX_RSA_BITS 16384
 
+/* An RSA key of the fewest bits that there are has more bytes in every form. */
+#define SMALLEST_PUBLIC 128
+
 /* At the end of the arena. */
 static void
 clear_keys(void *arg)
@@ -227,6 +230,29 @@ skip_blanks(LncSlice file)
 	return file;
 }
 
+/*
+ * Does the text hold public keys in a form that is not read: behind other text or a mark of its encoding, in an array, as OpenSSH or
+ * bare DER writes them? Everybody may know it, and could sign if it were taken for a secret.
+ */
+static bool
+is_public(LncSlice text)
+{
+	static const char *const inside[] = {"-----BEGIN ", "\"kty\"", "ssh-rsa "};
+	static const char *const first[] = {"\xef\xbb\xbf{", "\xff\xfe{", "\xfe\xff", "\x30\x82\x01", "MIG", "MII"};
+
+	for (size_t i = 0; i < sizeof(inside) / sizeof(inside[0]); i++)
+	{
+		if (memmem(text.data, text.size, inside[i], strlen(inside[i])) != NULL)
+			return true;
+	}
+	for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++)
+	{
+		if (text.size >= SMALLEST_PUBLIC && memcmp(text.data, first[i], strlen(first[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
 static LncCode
 read_all(LncContext *ctx, LncArena *arena, LncJwtKeys *keys, LncSlice file)
 {
@@ -237,6 +263,8 @@ read_all(LncContext *ctx, LncArena *arena, LncJwtKeys *keys, LncSlice file)
 		return read_json(ctx, arena, keys, text);
 	if (text.size > sizeof(pem) - 1 && memcmp(text.data, pem, sizeof(pem) - 1) == 0)
 		return read_pem(ctx, arena, keys, text);
+	if (is_public(text))
+		return lnc_fail(ctx, LNC_INVALID, "the file seems to hold public keys, in a form that is not read");
 	while (file.size > 0 && (file.data[file.size - 1] == '\n' || file.data[file.size - 1] == '\r'))
 		file.size--;
 	return add_secret(ctx, arena, keys, NULL, file);

@@ -362,6 +362,15 @@ bad_keys(void **state)
 		"{\"kty\":\"RSA\",\"e\":\"AQAB\"}",
 		"-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n",
 		"-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
+		/* Public keys in forms that are not read are no secrets. */
+		"the issuer's key\n-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n",
+		"\xef\xbb\xbf-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n",
+		"[{\"kty\":\"RSA\",\"n\":\"AQABAQABAQABAQABAQABAQAB\",\"e\":\"AQAB\"}]",
+		"\xef\xbb\xbf{\"keys\":[{\"kty\":\"RSA\",\"n\":\"AQABAQABAQABAQABAQABAQAB\",\"e\":\"AQAB\"}]}",
+		"ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQDbnobodyskey issuer@host",
+		"MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA"
+		"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+		"AAAAAAAAAAAAAA",
 	};
 	LncJwtKeys *keys;
 
