@@ -226,6 +226,15 @@ is_held(Place *place)
 	return place->maker != 0;
 }
 
+/* Not so when they are from the future: then the clock was set back, and says nothing of their age. */
+static bool
+is_young(const Place *place, int64 now)
+{
+	int64 age = now - place->obtained_ms;
+
+	return age > -YOUNG_MS && age < YOUNG_MS;
+}
+
 /* ---- waiting and making */
 
 /* Wait for the process that holds the place, or for LOOK_MS. The lock is held at the call, and not after it. */
@@ -307,7 +316,7 @@ lance_credential_cache_get(LncContext *ctx, const LanceCredentialId *id, const L
 			release();
 			return some ? LNC_OK : lnc_fail(ctx, failure, "credentials could not be had a moment ago");
 		}
-		if (place != NULL && refused != 0 && place->serial == refused && now < place->obtained_ms + YOUNG_MS)
+		if (place != NULL && refused != 0 && place->serial == refused && is_young(place, now))
 		{
 			release();
 			return lnc_fail(ctx, LNC_DENIED, "store refuses credentials that were made a moment ago");

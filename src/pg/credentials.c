@@ -313,7 +313,10 @@ longest_offset(const LncCredentials *keys)
 static bool
 due_for_clients(const LncCredentials *keys, int64_t now_ms)
 {
-	return now_ms >= keys->expires_ms - 2 * longest_offset(keys);
+	int64 offset = longest_offset(keys);
+
+	/* After the clock was set back what is left of their life can't be told. */
+	return now_ms >= keys->expires_ms - 2 * offset || now_ms < keys->obtained_ms - offset;
 }
 
 int64

@@ -70,7 +70,8 @@ lnc_credentials_due(const LncCredentials *credentials, int64_t now_ms)
 		return false;
 	if (margin > LONGEST_MARGIN_MS)
 		margin = LONGEST_MARGIN_MS;
-	return now_ms >= credentials->expires_ms - margin;
+	/* After the clock was set back what is left of their life can't be told. */
+	return now_ms >= credentials->expires_ms - margin || now_ms < credentials->obtained_ms - margin;
 }
 
 bool

@@ -46,7 +46,7 @@ extern LncCode lnc_credentials_set(LncContext *ctx, LncCredentials *out, const c
 /* Copy one text of size bytes into a field of such a struct; false when it does not fit or has other letters. */
 extern bool lnc_credential_text(char *field, size_t field_size, const char *text, size_t size);
 
-/* Whether newer keys should be asked for: a tenth of the lifetime is left, or a minute. */
+/* Whether newer keys should be asked for: a tenth of the lifetime is left, or a minute; or they are from the future. */
 extern bool lnc_credentials_due(const LncCredentials *credentials, int64_t now_ms);
 
 extern bool lnc_credentials_expired(const LncCredentials *credentials, int64_t now_ms);

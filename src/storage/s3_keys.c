@@ -107,10 +107,11 @@ head_tells_expiry(const LncS3Call *call, int status)
 {
 	const LncCredentials *current = call->store->current;
 	int64_t now = lnc_wall_ms();
+	int64_t age = now - current->obtained_ms; /* below 0 when the clock was set back */
 
 	if (call->serial != current->serial)
 		return true;
-	return lnc_credentials_expired(current, now) || (status == 400 && now - current->obtained_ms >= YOUNG_MS);
+	return lnc_credentials_expired(current, now) || (status == 400 && (age >= YOUNG_MS || age <= -YOUNG_MS));
 }
 
 bool

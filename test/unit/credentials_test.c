@@ -246,6 +246,33 @@ keys_are_renewed_ahead_of_their_end(void **state)
 	close_store();
 }
 
+/* The clock was set back by half an hour after the keys were obtained. */
+static void
+keys_from_the_future_are_renewed(void **state)
+{
+	Guard g = {.refused = "none", .code = "", .status = "400 X"};
+	Source source = {.lifetime_ms = HOUR_MS, .age_ms = -HOUR_MS / 2};
+	LncStore *store = open_store(guard, &g, &source);
+	LncSlice bytes;
+	uint64_t size;
+
+	(void)state;
+	OK(lnc_store_read_all(&ctx, store, arena, "k", 100, &bytes));
+	OK(lnc_store_read_all(&ctx, store, arena, "k", 100, &bytes));
+	assert_int_equal(source.fetched, 2);
+	OK(lnc_store_read_all(&ctx, store, arena, "k", 100, &bytes));
+	assert_int_equal(source.fetched, 2);
+	close_store();
+
+	/* A little is not minded, but their age is then unknown. */
+	g.refused = "KEY1 ";
+	source = (Source){.lifetime_ms = HOUR_MS, .age_ms = -30000};
+	store = open_store(guard, &g, &source);
+	OK(lnc_store_size(&ctx, store, "k", &size));
+	assert_int_equal(source.fetched, 2);
+	close_store();
+}
+
 static void
 a_source_without_keys_is_told(void **state)
 {
@@ -636,6 +663,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(keys_that_stay_refused_are_given_up, begin, teardown),
 		cmocka_unit_test_setup_teardown(answers_to_head_do_not_tell, begin, teardown),
 		cmocka_unit_test_setup_teardown(keys_are_renewed_ahead_of_their_end, begin, teardown),
+		cmocka_unit_test_setup_teardown(keys_from_the_future_are_renewed, begin, teardown),
 		cmocka_unit_test_setup_teardown(a_source_without_keys_is_told, begin, teardown),
 		cmocka_unit_test_setup_teardown(lost_writes_stay_in_doubt_over_a_renewal, begin, teardown),
 		cmocka_unit_test_setup_teardown(texts_are_bounded, begin, teardown),
