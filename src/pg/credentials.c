@@ -358,6 +358,9 @@ make_policy(LanceLibrary *lib, const LanceProfile *profile, const char *location
 	LNC_TRY(lnc_uri_parse(&lib->ctx, lib->arena, location, &uri));
 	if (uri.scheme != LNC_SCHEME_S3)
 		return lnc_fail(&lib->ctx, LNC_UNSUPPORTED, "location \"%.200s\" is of no object store", location);
+	/* A table stays where it was made when the root is moved. */
+	if (!lance_profile_holds(lib, profile, location))
+		return lnc_fail(&lib->ctx, LNC_DENIED, "location \"%.200s\" lies outside the server's root", location);
 	return lnc_sts_policy(&lib->ctx, lib->arena, partition_of(profile->sts_role_arn), uri.bucket, uri.path, access,
 						  policy);
 }

@@ -20,6 +20,7 @@
 #include "pg/local_names.h"
 #include "pg/profile.h"
 #include "pg/report.h"
+#include "storage/uri.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/syscache.h"
@@ -257,6 +258,17 @@ lance_profile_trusted(const LanceProfile *profile, const char **option)
 			  : profile->credentials != LANCE_CREDENTIALS_MAPPING ? "credentials"
 																  : NULL;
 	return *option == NULL || superuser_arg(profile->owner);
+}
+
+bool
+lance_profile_holds(LanceLibrary *lib, const LanceProfile *profile, const char *uri)
+{
+	LncUri place;
+	LncUri root;
+
+	return lnc_uri_parse(&lib->ctx, lib->arena, uri, &place) == LNC_OK &&
+		   lnc_uri_parse(&lib->ctx, lib->arena, profile->root, &root) == LNC_OK &&
+		   lies_in(place.canonical, root.canonical);
 }
 
 static LncStore *

@@ -98,6 +98,9 @@ extern LanceProfile *lance_profile_of_server(Oid server_oid, Oid userid);
  */
 extern bool lance_profile_trusted(const LanceProfile *profile, const char **option);
 
+/* Whether uri is the profile's root or lies below it. False too for what is no URI. */
+extern bool lance_profile_holds(LanceLibrary *lib, const LanceProfile *profile, const char *uri);
+
 /*
  * Open a store at uri for reading and writing, with the profile's keys. uri must be the profile's root or lie below
  * it (else 42501). Local paths need one of: a server whose owner, or a user who, is a member of pg_read_server_files

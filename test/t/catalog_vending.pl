@@ -213,6 +213,15 @@ is(keys_of(decode_json($out)), '', 'no keys for a location with a variable');
 like($err, qr/WARNING:  no credentials .*no policy can be written/, 'and a warning says why');
 is(scalar(() = $store->sessions), 0, 'the service is not asked');
 
+# ---- a table outside the root, which was moved
+server("SET root 's3://bucket/other'");
+$store->token_service('');
+($ret, $out, $err) = $node->psql('postgres', q{SELECT storage_options FROM lance_describe_table('v$t1')});
+is(keys_of(decode_json($out)), '', 'no keys for a table outside the root of the server');
+like($err, qr/WARNING:  no credentials .*lies outside the server's root/, 'and a warning says why');
+is(scalar(() = $store->sessions), 0, 'the service is not asked');
+server("SET root 's3://bucket/lake'");
+
 # ---- only servers of superusers choose addresses and identities
 sql("CREATE ROLE carol", "GRANT USAGE ON FOREIGN DATA WRAPPER lance_fdw TO carol", "GRANT EXECUTE ON FUNCTION lance_dataset_versions TO carol");
 foreach my $options ("sts_endpoint '$store->{url}', allow_http 'true', vending 'sts'", "credentials 'instance'", "credentials 'web_identity'")
