@@ -63,8 +63,9 @@ lance_api_key_find(const char *key, LanceApiKey *out)
 
 		out->key_id = lance_lookup_int64(&lookup, API_KEY_ID);
 		out->role = DatumGetObjectId(lance_lookup_column(&lookup, API_KEY_ROLE, &isnull));
-		out->mark_due = lance_lookup_null(&lookup, API_KEY_LAST_USED_AT) ||
-						lance_lookup_int64(&lookup, API_KEY_LAST_USED_AT) < now - USE_MINUTES * USECS_PER_MINUTE;
+		out->mark_due = !lance_session_read_only() &&
+						(lance_lookup_null(&lookup, API_KEY_LAST_USED_AT) ||
+						 lance_lookup_int64(&lookup, API_KEY_LAST_USED_AT) < now - USE_MINUTES * USECS_PER_MINUTE);
 		found = SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(out->role));
 	}
 	lance_lookup_end(&lookup);
