@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/arena.h"
+#include "catalog/catalog.h"
 #include "miscadmin.h"
 #include "pg/env.h"
 #include "pg/errcodes.h"
@@ -128,7 +129,7 @@ lance_bearer_role(const char *token)
 	role = get_role_oid(name, true);
 
 	/* Whoever signs tokens is trusted with the roles of callers, not with the server. */
-	if (!OidIsValid(role) || superuser_arg(role))
+	if (!OidIsValid(role) || superuser_arg(role) || IsReservedName(name))
 		refuse("It names no role that tokens can stand for");
 	lance_library_destroy(library);
 	return role;

@@ -82,6 +82,7 @@ $rest->expect('an executor knows tokens', 200, undef, 'POST', '/v1/namespace/c/c
 with('a role without rights', 403, 15, token({ role => 'nobody' }));
 with('a role that does not exist', 401, 16, token({ role => 'ghost' }));
 with('a superuser', 401, 16, token({ role => 'boss' }));
+with('a role of the server itself', 401, 16, token({ role => 'pg_read_server_files' }));
 with('no role', 401, 16, token({}));
 with('a list of roles', 401, 16, token({ role => ['reader'] }));
 with('a name with quotes', 401, 16, token({ role => q{reader'; DROP TABLE lance.api_key; --} }));
