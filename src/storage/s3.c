@@ -231,7 +231,10 @@ answer_error(LncContext *ctx, const LncS3Store *store, const char *verb, const c
 			code = LNC_DENIED;
 			break;
 		case 404:
-			code = strcmp(error.code, "NoSuchBucket") == 0 ? LNC_NO_STORE : LNC_NOT_FOUND;
+			/* versitygw says so of an access key that it does not know. */
+			code = strcmp(error.code, "XAdminUserNotFound") == 0 ? LNC_DENIED
+				   : strcmp(error.code, "NoSuchBucket") == 0     ? LNC_NO_STORE
+																 : LNC_NOT_FOUND;
 			break;
 		case 408:
 		case 409:

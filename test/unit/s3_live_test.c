@@ -98,6 +98,22 @@ wrong_secrets_are_denied(void **state)
 }
 
 static void
+unknown_keys_are_denied(void **state)
+{
+	LncStore *store;
+	LncSlice bytes;
+
+	(void)state;
+	need_server();
+	if (getenv("LANCE_TEST_S3_OPEN") != NULL)
+		skip();
+	open_store("x");
+	config.access_key_id = "nobody";
+	assert_int_equal(lnc_store_open(&ctx, arena, "s3://" BUCKET "/x", &config, &store), LNC_OK);
+	assert_int_equal(lnc_store_read_all(&ctx, store, arena, "k", 10, &bytes), LNC_DENIED);
+}
+
+static void
 missing_buckets_are_not_found(void **state)
 {
 	LncStore *store;
@@ -261,6 +277,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(server_keeps_the_contract, setup, teardown),
 		cmocka_unit_test_setup_teardown(wrong_secrets_are_denied, setup, teardown),
+		cmocka_unit_test_setup_teardown(unknown_keys_are_denied, setup, teardown),
 		cmocka_unit_test_setup_teardown(missing_buckets_are_not_found, setup, teardown),
 		cmocka_unit_test_setup_teardown(presigned_urls_open_objects, setup, teardown),
 		cmocka_unit_test_setup_teardown(long_ranges_are_read_in_parts, setup, teardown),
