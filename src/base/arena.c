@@ -359,6 +359,18 @@ lnc_arena_calloc(LncContext *ctx, LncArena *arena, size_t count, size_t size, vo
 }
 
 LncCode
+lnc_arena_grow(LncContext *ctx, LncArena *arena, size_t used, size_t room, size_t size, void **array)
+{
+	void *larger;
+
+	LNC_TRY(lnc_arena_calloc(ctx, arena, room, size, &larger));
+	if (used > 0)
+		memcpy(larger, *array, used * size);
+	*array = larger;
+	return LNC_OK;
+}
+
+LncCode
 lnc_arena_strndup(LncContext *ctx, LncArena *arena, const char *text, size_t length, char **out)
 {
 	void *copy;

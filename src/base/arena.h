@@ -100,6 +100,13 @@ extern LncCode lnc_arena_alloc(LncContext *ctx, LncArena *arena, size_t size, vo
 extern LncCode lnc_arena_calloc(LncContext *ctx, LncArena *arena, size_t count, size_t size,
 								void **out) LNC_MUST_CHECK;
 
+/*
+ * A larger copy of an array: *array, of which used items count, becomes one of room items, those behind them zeroed. The old
+ * one stays in the arena.
+ */
+extern LncCode lnc_arena_grow(LncContext *ctx, LncArena *arena, size_t used, size_t room, size_t size,
+							  void **array) LNC_MUST_CHECK;
+
 /* A NUL-terminated copy of length bytes of text. */
 extern LncCode lnc_arena_strndup(LncContext *ctx, LncArena *arena, const char *text, size_t length,
 								 char **out) LNC_MUST_CHECK;

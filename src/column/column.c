@@ -570,3 +570,30 @@ lnc_column_take(LncContext *ctx, LncArena *arena, const LncColumn *column, int64
 							(long long)column->length);
 	return take_checked(ctx, arena, column, count, indices, out);
 }
+
+void
+lnc_column_store_integers(const LncType *type, int64_t count, const int64_t *integers, void *values)
+{
+#define STORE(ctype)                               \
+	for (int64_t i = 0; i < count; i++)            \
+		((ctype *)values)[i] = (ctype)integers[i]; \
+	break
+
+	switch (type->kind)
+	{
+		case LNC_TYPE_INT8:
+		case LNC_TYPE_UINT8:
+			STORE(uint8_t);
+		case LNC_TYPE_INT16:
+		case LNC_TYPE_UINT16:
+			STORE(uint16_t);
+		case LNC_TYPE_INT32:
+		case LNC_TYPE_UINT32:
+		case LNC_TYPE_DATE32:
+		case LNC_TYPE_TIME32:
+			STORE(uint32_t);
+		default:
+			STORE(int64_t);
+	}
+#undef STORE
+}

@@ -72,6 +72,34 @@ lnc_column_is_null(const LncColumn *column, int64_t row)
 		   (column->validity != NULL && !lnc_bit(column->validity, (uint64_t)row));
 }
 
+/* The value of a row of signed integers, unsigned ones up to 32 bits, dates, times, timestamps or durations. */
+static inline int64_t
+lnc_column_integer(const LncColumn *column, int64_t row)
+{
+	switch (column->type->kind)
+	{
+		case LNC_TYPE_INT8:
+			return ((const int8_t *)column->values)[row];
+		case LNC_TYPE_INT16:
+			return ((const int16_t *)column->values)[row];
+		case LNC_TYPE_INT32:
+		case LNC_TYPE_DATE32:
+		case LNC_TYPE_TIME32:
+			return ((const int32_t *)column->values)[row];
+		case LNC_TYPE_UINT8:
+			return ((const uint8_t *)column->values)[row];
+		case LNC_TYPE_UINT16:
+			return ((const uint16_t *)column->values)[row];
+		case LNC_TYPE_UINT32:
+			return ((const uint32_t *)column->values)[row];
+		default:
+			return ((const int64_t *)column->values)[row];
+	}
+}
+
+/* Store count of the integers as the values of such a type, or of uint64, to which they are cut. */
+extern void lnc_column_store_integers(const LncType *type, int64_t count, const int64_t *integers, void *values);
+
 /* length NULL rows of the type, nested children included. LNC_LIMIT when they take more than 1 GiB. */
 extern LncCode lnc_column_nulls(LncContext *ctx, LncArena *arena, const LncType *type, int64_t length,
 								LncColumn *out) LNC_MUST_CHECK;

@@ -133,46 +133,34 @@ check_spec(LncContext *ctx, const LncAggregationSpec *spec)
 	return LNC_OK;
 }
 
-static LncCode
-grow(LncContext *ctx, LncArena *arena, size_t used, size_t room, size_t width, void **array)
-{
-	void *larger;
-
-	LNC_TRY(lnc_arena_calloc(ctx, arena, room, width, &larger));
-	if (used > 0)
-		memcpy(larger, *array, used * width);
-	*array = larger;
-	return LNC_OK;
-}
-
 /* Room for so many groups in the arrays of a state. */
 static LncCode
 grow_state(LncContext *ctx, LncArena *arena, State *state, size_t used, size_t room)
 {
-	LNC_TRY(grow(ctx, arena, used, room, sizeof(*state->counts), (void **)&state->counts));
+	LNC_TRY(lnc_arena_grow(ctx, arena, used, room, sizeof(*state->counts), (void **)&state->counts));
 	switch (state->spec.kind)
 	{
 		case LNC_COUNT_ROWS:
 		case LNC_COUNT:
 			return LNC_OK;
 		case LNC_SUM_INTEGER:
-			return grow(ctx, arena, used, room, sizeof(*state->integers), (void **)&state->integers);
+			return lnc_arena_grow(ctx, arena, used, room, sizeof(*state->integers), (void **)&state->integers);
 		case LNC_SUM_FLOAT32:
 		case LNC_SUM_REAL:
-			LNC_TRY(grow(ctx, arena, used, room, sizeof(*state->reals), (void **)&state->reals));
-			LNC_TRY(grow(ctx, arena, used, room, sizeof(*state->squares), (void **)&state->squares));
-			LNC_TRY(grow(ctx, arena, used, room, sizeof(*state->overflown), (void **)&state->overflown));
-			return grow(ctx, arena, used, room, sizeof(*state->flags), (void **)&state->flags);
+			LNC_TRY(lnc_arena_grow(ctx, arena, used, room, sizeof(*state->reals), (void **)&state->reals));
+			LNC_TRY(lnc_arena_grow(ctx, arena, used, room, sizeof(*state->squares), (void **)&state->squares));
+			LNC_TRY(lnc_arena_grow(ctx, arena, used, room, sizeof(*state->overflown), (void **)&state->overflown));
+			return lnc_arena_grow(ctx, arena, used, room, sizeof(*state->flags), (void **)&state->flags);
 		case LNC_EVERY:
 		case LNC_SOME:
-			return grow(ctx, arena, used, room, sizeof(*state->flags), (void **)&state->flags);
+			return lnc_arena_grow(ctx, arena, used, room, sizeof(*state->flags), (void **)&state->flags);
 		case LNC_MIN:
 		case LNC_MAX:
 			if (lnc_predicate_accepts(LNC_PREDICATE_INTEGER, state->type))
-				return grow(ctx, arena, used, room, sizeof(*state->words), (void **)&state->words);
+				return lnc_arena_grow(ctx, arena, used, room, sizeof(*state->words), (void **)&state->words);
 			if (lnc_predicate_accepts(LNC_PREDICATE_REAL, state->type))
-				return grow(ctx, arena, used, room, sizeof(*state->reals), (void **)&state->reals);
-			return grow(ctx, arena, used, room, sizeof(*state->bytes), (void **)&state->bytes);
+				return lnc_arena_grow(ctx, arena, used, room, sizeof(*state->reals), (void **)&state->reals);
+			return lnc_arena_grow(ctx, arena, used, room, sizeof(*state->bytes), (void **)&state->bytes);
 	}
 	return LNC_OK;
 }
@@ -417,30 +405,6 @@ sum_real(State *state, const Rows *rows, const LncColumn *column)
 
 /* ---- least and greatest */
 
-static int64_t
-integer_at(const LncColumn *column, int64_t row)
-{
-	switch (column->type->kind)
-	{
-		case LNC_TYPE_INT8:
-			return ((const int8_t *)column->values)[row];
-		case LNC_TYPE_INT16:
-			return ((const int16_t *)column->values)[row];
-		case LNC_TYPE_INT32:
-		case LNC_TYPE_DATE32:
-		case LNC_TYPE_TIME32:
-			return ((const int32_t *)column->values)[row];
-		case LNC_TYPE_UINT8:
-			return ((const uint8_t *)column->values)[row];
-		case LNC_TYPE_UINT16:
-			return ((const uint16_t *)column->values)[row];
-		case LNC_TYPE_UINT32:
-			return ((const uint32_t *)column->values)[row];
-		default:
-			return ((const int64_t *)column->values)[row];
-	}
-}
-
 static void
 extreme_integer(State *state, const Rows *rows, const LncColumn *column)
 {
@@ -448,7 +412,7 @@ extreme_integer(State *state, const Rows *rows, const LncColumn *column)
 
 	EACH_VALUE(rows, column, row, group)
 	{
-		int64_t value = integer_at(column, row);
+		int64_t value = lnc_column_integer(column, row);
 
 		if (state->counts[group]++ == 0 || (least ? value < state->words[group] : value > state->words[group]))
 			state->words[group] = value;
@@ -648,33 +612,6 @@ lnc_aggregation_result(const LncAggregation *aggregation, int32_t aggregate, int
 	}
 }
 
-static void
-store_words(const State *state, int32_t count, void *values)
-{
-#define STORE(ctype)                                   \
-	for (int32_t i = 0; i < count; i++)                \
-		((ctype *)values)[i] = (ctype)state->words[i]; \
-	break
-
-	switch (state->type->kind)
-	{
-		case LNC_TYPE_INT8:
-		case LNC_TYPE_UINT8:
-			STORE(uint8_t);
-		case LNC_TYPE_INT16:
-		case LNC_TYPE_UINT16:
-			STORE(uint16_t);
-		case LNC_TYPE_INT32:
-		case LNC_TYPE_UINT32:
-		case LNC_TYPE_DATE32:
-		case LNC_TYPE_TIME32:
-			STORE(uint32_t);
-		default:
-			STORE(int64_t);
-	}
-#undef STORE
-}
-
 static LncCode
 bytes_column(LncContext *ctx, const State *state, LncArena *arena, int32_t count, LncColumn *out)
 {
@@ -720,7 +657,7 @@ lnc_aggregation_column(LncContext *ctx, const LncAggregation *aggregation, LncAr
 	LNC_TRY(lnc_arena_calloc(ctx, arena, (size_t)count, sizeof(uint64_t), &values));
 	out->values = values;
 	if (state->words != NULL)
-		store_words(state, count, values);
+		lnc_column_store_integers(state->type, count, state->words, values);
 	else if (state->type->kind == LNC_TYPE_FLOAT32)
 	{
 		for (int32_t i = 0; i < count; i++)

@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "scan/predicate.h"
+
 /* The table is made larger when it is half full. */
 #define FIRST_SLOTS 256
 
@@ -40,13 +42,6 @@ struct LncGroups
 	uint64_t mask;    /* number of slots - 1 */
 };
 
-static bool
-is_bytes(const LncType *type)
-{
-	return type->kind == LNC_TYPE_UTF8 || type->kind == LNC_TYPE_LARGE_UTF8 || type->kind == LNC_TYPE_BINARY ||
-		   type->kind == LNC_TYPE_LARGE_BINARY;
-}
-
 bool
 lnc_groups_accept(const LncType *type)
 {
@@ -67,7 +62,7 @@ lnc_groups_accept(const LncType *type)
 		case LNC_TYPE_TIMESTAMP:
 			return true;
 		default:
-			return is_bytes(lnc_column_type(type));
+			return lnc_predicate_accepts(LNC_PREDICATE_BYTES, lnc_column_type(type));
 	}
 }
 
@@ -83,7 +78,7 @@ lnc_groups_create(LncContext *ctx, LncArena *arena, int32_t nkeys, const LncType
 	for (int32_t i = 0; i < nkeys; i++)
 	{
 		groups->keys[i].type = lnc_column_type(types[i]);
-		groups->keys[i].bytes = is_bytes(groups->keys[i].type);
+		groups->keys[i].bytes = lnc_predicate_accepts(LNC_PREDICATE_BYTES, groups->keys[i].type);
 		if (!lnc_groups_accept(types[i]))
 			return lnc_fail(ctx, LNC_INVALID, "rows can't be grouped by a column of type %s",
 							types[i]->logical != NULL ? types[i]->logical : "unknown");
@@ -231,19 +226,6 @@ same_keys(const LncGroups *groups, int32_t group, const Rows *rows, int64_t row)
 	return true;
 }
 
-/* A larger copy of an array. */
-static LncCode
-grow(LncContext *ctx, LncArena *arena, size_t used, size_t room, size_t width, void **array)
-{
-	void *larger;
-
-	LNC_TRY(lnc_arena_calloc(ctx, arena, room, width, &larger));
-	if (used > 0)
-		memcpy(larger, *array, used * width);
-	*array = larger;
-	return LNC_OK;
-}
-
 static LncCode
 make_room(LncContext *ctx, LncGroups *groups)
 {
@@ -253,15 +235,15 @@ make_room(LncContext *ctx, LncGroups *groups)
 
 	if (used >= INT32_MAX / 4)
 		return lnc_fail(ctx, LNC_LIMIT, "there are more than %d groups", INT32_MAX / 4);
-	LNC_TRY(grow(ctx, groups->arena, used, room, sizeof(*groups->hashes), (void **)&groups->hashes));
+	LNC_TRY(lnc_arena_grow(ctx, groups->arena, used, room, sizeof(*groups->hashes), (void **)&groups->hashes));
 	for (int32_t k = 0; k < groups->nkeys; k++)
 	{
 		Key *key = &groups->keys[k];
 
-		LNC_TRY(grow(ctx, groups->arena, used, room, sizeof(*key->words), (void **)&key->words));
-		LNC_TRY(grow(ctx, groups->arena, used, room, sizeof(*key->nulls), (void **)&key->nulls));
+		LNC_TRY(lnc_arena_grow(ctx, groups->arena, used, room, sizeof(*key->words), (void **)&key->words));
+		LNC_TRY(lnc_arena_grow(ctx, groups->arena, used, room, sizeof(*key->nulls), (void **)&key->nulls));
 		if (key->bytes)
-			LNC_TRY(grow(ctx, groups->arena, used, room, sizeof(*key->sizes), (void **)&key->sizes));
+			LNC_TRY(lnc_arena_grow(ctx, groups->arena, used, room, sizeof(*key->sizes), (void **)&key->sizes));
 	}
 	LNC_TRY(LNC_NEW(ctx, groups->arena, &groups->slots, (size_t)mask + 1));
 	groups->mask = mask;
@@ -289,7 +271,7 @@ keep_bytes(LncContext *ctx, LncArena *arena, Key *key, const uint8_t *bytes, siz
 			if (lnc_mul_overflow(room, (size_t)2, &room))
 				return lnc_fail(ctx, LNC_LIMIT, "the keys of groups are too long");
 		}
-		LNC_TRY(grow(ctx, arena, key->used, room, 1, (void **)&key->data));
+		LNC_TRY(lnc_arena_grow(ctx, arena, key->used, room, 1, (void **)&key->data));
 		key->room = room;
 	}
 	memcpy(key->data + key->used, bytes, size);
@@ -366,35 +348,16 @@ lnc_groups_find(LncContext *ctx, LncGroups *groups, LncArena *scratch, LncHashRa
 static void
 store_words(const Key *key, int32_t count, void *values)
 {
-#define STORE(ctype)                                 \
-	for (int32_t i = 0; i < count; i++)              \
-		((ctype *)values)[i] = (ctype)key->words[i]; \
-	break
-
-	switch (key->type->kind)
+	if (key->type->kind != LNC_TYPE_BOOL)
 	{
-		case LNC_TYPE_BOOL:
-			for (int32_t i = 0; i < count; i++)
-			{
-				if (key->words[i] != 0)
-					lnc_bit_set(values, (uint64_t)i);
-			}
-			break;
-		case LNC_TYPE_INT8:
-		case LNC_TYPE_UINT8:
-			STORE(uint8_t);
-		case LNC_TYPE_INT16:
-		case LNC_TYPE_UINT16:
-			STORE(uint16_t);
-		case LNC_TYPE_INT32:
-		case LNC_TYPE_UINT32:
-		case LNC_TYPE_DATE32:
-		case LNC_TYPE_TIME32:
-			STORE(uint32_t);
-		default:
-			STORE(uint64_t);
+		lnc_column_store_integers(key->type, count, (const int64_t *)key->words, values);
+		return;
 	}
-#undef STORE
+	for (int32_t i = 0; i < count; i++)
+	{
+		if (key->words[i] != 0)
+			lnc_bit_set(values, (uint64_t)i);
+	}
 }
 
 LncCode

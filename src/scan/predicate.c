@@ -271,30 +271,6 @@ integer_range(const Evaluation *run, const LncPredicate *node, const LncColumn *
 	}
 }
 
-static int64_t
-integer_at(const LncColumn *column, int64_t row)
-{
-	switch (column->type->kind)
-	{
-		case LNC_TYPE_INT8:
-			return ((const int8_t *)column->values)[row];
-		case LNC_TYPE_INT16:
-			return ((const int16_t *)column->values)[row];
-		case LNC_TYPE_INT32:
-		case LNC_TYPE_DATE32:
-		case LNC_TYPE_TIME32:
-			return ((const int32_t *)column->values)[row];
-		case LNC_TYPE_UINT8:
-			return ((const uint8_t *)column->values)[row];
-		case LNC_TYPE_UINT16:
-			return ((const uint16_t *)column->values)[row];
-		case LNC_TYPE_UINT32:
-			return ((const uint32_t *)column->values)[row];
-		default:
-			return ((const int64_t *)column->values)[row];
-	}
-}
-
 /* Whether the value is one of those of the node, or in one of its ranges. */
 static bool
 is_among(const LncPredicate *node, int64_t value)
@@ -332,7 +308,7 @@ integer_list(const Evaluation *run, const LncPredicate *node, const LncColumn *c
 	}
 	for (int64_t row = 0; row < run->length; row++)
 	{
-		if (is_among(node, integer_at(column, row)))
+		if (is_among(node, lnc_column_integer(column, row)))
 			out[row / WORD_ROWS] |= UINT64_C(1) << (row % WORD_ROWS);
 	}
 }
