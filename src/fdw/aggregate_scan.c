@@ -7,7 +7,6 @@
  */
 #include "postgres.h"
 
-#include "access/sysattr.h"
 #include "access/table.h"
 #include "base/decimal.h"
 #include "executor/executor.h"
@@ -15,7 +14,6 @@
 #include "fdw/scan.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
-#include "optimizer/optimizer.h"
 #include "pg/report.h"
 #include "rewrite/rewriteManip.h"
 #include "utils/builtins.h"
@@ -71,19 +69,6 @@ typedef struct AggregateState
 } AggregateState;
 
 /* ---- preparing */
-
-/* The columns that an expression uses, added to the list. */
-static List *
-add_columns(List *attnums, Node *expression, Index varno)
-{
-	Bitmapset *used = NULL;
-	int attnum = -1;
-
-	pull_varattnos(expression, varno, &used);
-	while ((attnum = bms_next_member(used, attnum)) >= 0)
-		attnums = list_append_unique_int(attnums, attnum + FirstLowInvalidHeapAttributeNumber);
-	return attnums;
-}
 
 /* What the columns of the rows are, and what has to be aggregated for them. */
 static void
@@ -152,17 +137,15 @@ prepare(AggregateState *state, ForeignScanState *node, Index varno)
 		lance_types_changed(state->relation);
 	keys = palloc0(Max(list_length(plan->fdw_scan_tlist), 1) * sizeof(*keys));
 	read_outputs(state, &table, plan->fdw_scan_tlist, keys);
-	shown = add_columns(NIL, (Node *)plan->fdw_scan_tlist, varno);
-	foreach (lc, add_columns(NIL, (Node *)clauses, varno))
+	shown = lance_pushdown_columns(NIL, (Node *)plan->fdw_scan_tlist, varno);
+	foreach (lc, lance_pushdown_columns(NIL, (Node *)clauses, varno))
 	{
 		if (!list_member_int(shown, lfirst_int(lc)))
 			hidden = lappend_int(hidden, lfirst_int(lc));
 	}
 	lance_match_columns(state->relation, dataset, shown, hidden, &state->columns);
 
-	places = palloc0((attributes.natts + 1) * sizeof(*places));
-	for (int i = 0; i < state->columns.count + state->columns.nhidden; i++)
-		places[state->columns.columns[i].attr + 1] = state->columns.columns[i].part;
+	places = lance_column_places(&state->columns, attributes.natts);
 	state->aggregates = palloc0(Max(state->spec.naggregates, 1) * sizeof(LncAggregate));
 	state->filters = palloc0(Max(state->spec.naggregates, 1) * sizeof(LancePredicate *));
 	for (int i = 0; i < state->spec.naggregates; i++)

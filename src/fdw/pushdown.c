@@ -4,6 +4,7 @@
  */
 #include "postgres.h"
 
+#include "access/sysattr.h"
 #include "fdw/options.h"
 #include "fdw/pushdown.h"
 #include "mb/pg_wchar.h"
@@ -84,6 +85,18 @@ lance_pushdown_split(Index varno, const LanceAttributes *attributes, List *claus
 			*rest = lappend(*rest, lfirst(lc));
 	}
 	return taken;
+}
+
+List *
+lance_pushdown_columns(List *attnums, Node *expression, Index varno)
+{
+	Bitmapset *used = NULL;
+	int attnum = -1;
+
+	pull_varattnos(expression, varno, &used);
+	while ((attnum = bms_next_member(used, attnum)) >= 0)
+		attnums = list_append_unique_int(attnums, attnum + FirstLowInvalidHeapAttributeNumber);
+	return attnums;
 }
 
 void

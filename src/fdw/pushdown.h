@@ -31,6 +31,9 @@ extern List *lance_pushdown_choose(PlannerInfo *root, RelOptInfo *baserel, const
  */
 extern List *lance_pushdown_split(Index varno, const LanceAttributes *attributes, List *clauses, List **rest);
 
+/* The columns of relation varno that an expression uses, added to a list of numbers of attributes that has them once each. */
+extern List *lance_pushdown_columns(List *attnums, Node *expression, Index varno);
+
 /* Throw 55000: a plan counted on types that the dataset no longer has. */
 extern void lance_types_changed(Relation relation) pg_attribute_noreturn();
 

@@ -16,6 +16,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
+#include "pg/predicate.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
@@ -184,20 +185,6 @@ lance_row_key_outer_rels(PlannerInfo *root, RelOptInfo *baserel, const uint32 *s
 
 /* ---- evaluation */
 
-static int64
-integer_of(Datum value, Oid type)
-{
-	switch (type)
-	{
-		case INT2OID:
-			return DatumGetInt16(value);
-		case INT4OID:
-			return DatumGetInt32(value);
-		default:
-			return DatumGetInt64(value);
-	}
-}
-
 static int
 compare_keys(const void *a, const void *b)
 {
@@ -221,7 +208,7 @@ lance_row_key_evaluate(ExprState *value, ExprContext *econtext, size_t *count)
 		return NULL;
 	if (is_integer(type))
 	{
-		int64 key = integer_of(datum, type);
+		int64 key = lance_integer_of(datum, type);
 
 		keys = palloc(sizeof(*keys));
 		if (key >= 0)
@@ -243,7 +230,7 @@ lance_row_key_evaluate(ExprState *value, ExprContext *econtext, size_t *count)
 		keys = palloc(Max(nelements, 1) * sizeof(*keys));
 		for (int i = 0; i < nelements; i++)
 		{
-			int64 key = nulls[i] ? -1 : integer_of(elements[i], element);
+			int64 key = nulls[i] ? -1 : lance_integer_of(elements[i], element);
 
 			if (key >= 0)
 				keys[n++] = (uint64)key;

@@ -8,7 +8,6 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "access/sysattr.h"
 #include "column/blob.h"
 #include "executor/executor.h"
 #include "fdw/aggregate.h"
@@ -16,7 +15,6 @@
 #include "fdw/scan.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "optimizer/optimizer.h"
 #include "pg/report.h"
 #include "pg/system_column.h"
 #include "utils/memutils.h"
@@ -93,6 +91,16 @@ lance_match_columns(Relation relation, const LncDataset *dataset, List *attnums,
 	place_system_columns(out);
 }
 
+int32 *
+lance_column_places(const LanceColumnSet *set, int natts)
+{
+	int32 *places = palloc0((natts + 1) * sizeof(*places));
+
+	for (int i = 0; i < set->count + set->nhidden; i++)
+		places[set->columns[i].attr + 1] = set->columns[i].part;
+	return places;
+}
+
 static void
 scan_error_context(void *arg)
 {
@@ -115,14 +123,10 @@ prepare_conditions(ForeignScanState *node, const LanceAttributes *attributes, Li
 		.natts = attributes->natts,
 		.types = attributes->types,
 	};
-	int32 *places;
 
 	if (clauses == NIL)
 		return NULL;
-	places = palloc0((attributes->natts + 1) * sizeof(*places));
-	for (int i = 0; i < set->count + set->nhidden; i++)
-		places[set->columns[i].attr + 1] = set->columns[i].part;
-	return lance_predicate_prepare(&table, clauses, places, &node->ss.ps);
+	return lance_predicate_prepare(&table, clauses, lance_column_places(set, attributes->natts), &node->ss.ps);
 }
 
 /*
@@ -138,18 +142,12 @@ prepare_scan(LanceScanState *state, ForeignScanState *node, List *clauses)
 	List *attnums = linitial_node(List, plan->fdw_private);
 	List *hidden = lthird_node(List, plan->fdw_private);
 	LanceAttributes attributes;
-	Bitmapset *used = NULL;
 	List *rest;
-	int attnum = -1;
 
 	lance_attributes_find(relation, dataset, &attributes);
 	clauses = lance_pushdown_split(plan->scan.scanrelid, &attributes, clauses, &rest);
-	pull_varattnos((Node *)rest, plan->scan.scanrelid, &used);
-	while ((attnum = bms_next_member(used, attnum)) >= 0)
-	{
-		attnums = list_append_unique_int(list_copy(attnums), attnum + FirstLowInvalidHeapAttributeNumber);
-		hidden = list_delete_int(list_copy(hidden), attnum + FirstLowInvalidHeapAttributeNumber);
-	}
+	attnums = lance_pushdown_columns(list_copy(attnums), (Node *)rest, plan->scan.scanrelid);
+	hidden = list_difference_int(hidden, attnums);
 	lance_match_columns(relation, dataset, attnums, hidden, &state->columns);
 	if (rest != NIL)
 		state->rest = ExecInitQual(rest, &node->ss.ps);
@@ -166,10 +164,8 @@ prepare_nearest(LanceScanState *state, ForeignScanState *node)
 	List *nearest = lfourth_node(List, plan->fdw_private);
 	List *clauses = list_copy_tail(plan->fdw_exprs, 1);
 	LanceAttributes attributes;
-	Bitmapset *used = NULL;
-	List *asked = NIL;
+	List *asked;
 	List *rest;
-	int attnum = -1;
 
 	state->nearest.metric = (LncMetric)linitial_int(nearest);
 	state->nearest.count = lthird_int(nearest);
@@ -178,10 +174,8 @@ prepare_nearest(LanceScanState *state, ForeignScanState *node)
 	if (rest != NIL || attributes.types[lsecond_int(nearest)] == NULL ||
 		!lnc_distance_accepts(attributes.types[lsecond_int(nearest)]))
 		lance_types_changed(relation);
-	pull_varattnos((Node *)clauses, plan->scan.scanrelid, &used);
-	while ((attnum = bms_next_member(used, attnum)) >= 0)
-		asked = lappend_int(asked, attnum + FirstLowInvalidHeapAttributeNumber);
-	asked = list_delete_int(asked, lsecond_int(nearest));
+	asked =
+		list_delete_int(lance_pushdown_columns(NIL, (Node *)clauses, plan->scan.scanrelid), lsecond_int(nearest));
 	lance_match_columns(relation, dataset, linitial_node(List, plan->fdw_private), NIL, &state->columns);
 	lance_match_columns(relation, dataset, list_make1_int(lsecond_int(nearest)), asked, &state->asked);
 	state->query = ExecInitExpr(linitial(plan->fdw_exprs), &node->ss.ps);
@@ -458,7 +452,6 @@ iterate_scan(ForeignScanState *node)
 	error_context_stack = &context;
 	for (;;)
 	{
-		CHECK_FOR_INTERRUPTS();
 		ExecClearTuple(slot);
 		next_row(state, econtext, slot);
 		if (state->rest == NULL || TupIsNull(slot))
@@ -467,6 +460,7 @@ iterate_scan(ForeignScanState *node)
 		if (ExecQual(state->rest, econtext))
 			break;
 		ResetExprContext(econtext);
+		CHECK_FOR_INTERRUPTS();
 	}
 	error_context_stack = context.previous;
 	return slot;

@@ -46,6 +46,9 @@ typedef struct LanceColumnSet
 extern void lance_match_columns(Relation relation, const LncDataset *dataset, List *attnums, List *hidden,
 								LanceColumnSet *out);
 
+/* By number of attribute, up to natts: where the columns of the set have it. Palloc'd; 0 for attributes that are not in it. */
+extern int32 *lance_column_places(const LanceColumnSet *set, int natts);
+
 /* The batch_rows of a scan of these columns: fewer for wide ones, so that batches are seldom begun in vain. */
 extern int64 lance_batch_rows(const LncDataset *dataset, const LanceColumnSet *set);
 

@@ -43,6 +43,9 @@ typedef struct LancePredicate LancePredicate;
 extern LancePredicate *lance_predicate_prepare(const LancePredicateTable *table, List *clauses,
 											   const int32 *columns, PlanState *parent);
 
+/* The integer that a value of smallint, integer, bigint, date, time, timestamp or timestamptz is. */
+extern int64 lance_integer_of(Datum value, Oid type);
+
 /* Whether a value may differ at the next scan. */
 extern bool lance_predicate_varies(const LancePredicate *predicate);
 

@@ -137,8 +137,8 @@ stored_range(const Condition *condition, Range range)
 	}
 }
 
-static int64
-integer_of(Datum value, Oid type)
+int64
+lance_integer_of(Datum value, Oid type)
 {
 	switch (type)
 	{
@@ -282,7 +282,7 @@ compare(const Condition *condition, int strategy, Datum value, Oid type)
 		case DOMAIN_BYTES:
 			return compare_bytes(condition, strategy, value);
 		default:
-			return compare_integer(condition, strategy, integer_of(value, type));
+			return compare_integer(condition, strategy, lance_integer_of(value, type));
 	}
 }
 
@@ -341,7 +341,7 @@ one_of_ranges(const Condition *condition, int n, const Datum *values, Oid type)
 	int64 *lasts = palloc(n * sizeof(*lasts));
 
 	for (int i = 0; i < n; i++)
-		each[i] = compare_integer(condition, BTEqualStrategyNumber, integer_of(values[i], type));
+		each[i] = compare_integer(condition, BTEqualStrategyNumber, lance_integer_of(values[i], type));
 	qsort(each, n, sizeof(*each), order_ranges);
 	for (int i = 0; i < n; i++)
 	{
