@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/env.h"
+
 /* Keys are renewed so long ahead of their end, or after nine tenths of their life. */
 #define LONGEST_MARGIN_MS 60000
 
@@ -18,6 +20,30 @@ lnc_wall_ms(void)
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+LncCode
+lnc_credentials_ask(LncContext *ctx, const char *service, int timeout_ms, LncCredentialAsk ask, const void *arg,
+					LncCredentials *out)
+{
+	const LncEnv *env = ctx->env;
+	LncTimedEnv timed;
+	LncArena *arena;
+	LncCode code;
+
+	memset(out, 0, sizeof(*out));
+	LNC_TRY(lnc_arena_create_scratch(ctx, &arena));
+	lnc_arena_wipe(arena);
+	lnc_env_limit(&timed, env, lnc_now_ms() + timeout_ms);
+	ctx->env = &timed.env;
+	code = ask(ctx, arena, arg, out);
+	ctx->env = env;
+	lnc_arena_destroy(arena);
+	if (code == LNC_CANCELLED && !env->interrupted(env->state))
+		code = lnc_fail(ctx, LNC_UNAVAILABLE, "%s did not answer within %d ms", service, timeout_ms);
+	if (code != LNC_OK)
+		lnc_credentials_wipe(out);
+	return code;
 }
 
 bool

@@ -5,6 +5,7 @@
 #ifndef LNC_STORAGE_CREDENTIALS_H
 #define LNC_STORAGE_CREDENTIALS_H
 
+#include "base/arena.h"
 #include "base/bytes.h"
 #include "base/status.h"
 
@@ -35,6 +36,15 @@ typedef struct LncCredentialSource
 	LncCode (*fetch)(LncContext *ctx, void *arg, uint64_t refused, LncCredentials *out);
 	void *arg;
 } LncCredentialSource;
+
+/*
+ * Have ask get keys from a service that messages call by that name. It is given an arena for the time of the call, which is
+ * wiped, and timeout_ms for all of it, after which the answer is LNC_UNAVAILABLE. After a failure *out is wiped.
+ */
+typedef LncCode (*LncCredentialAsk)(LncContext *ctx, LncArena *arena, const void *arg, LncCredentials *out);
+
+extern LncCode lnc_credentials_ask(LncContext *ctx, const char *service, int timeout_ms, LncCredentialAsk ask,
+								   const void *arg, LncCredentials *out) LNC_MUST_CHECK;
 
 /* Milliseconds since the Unix epoch. */
 extern int64_t lnc_wall_ms(void);

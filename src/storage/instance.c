@@ -173,9 +173,11 @@ lnc_instance_parse_answer(LncContext *ctx, LncArena *arena, LncSlice text, int64
 	return code;
 }
 
+/* LncCredentialAsk, of an LncInstanceConfig */
 static LncCode
-ask(LncContext *ctx, LncArena *arena, const LncInstanceConfig *config, LncCredentials *out)
+ask(LncContext *ctx, LncArena *arena, const void *arg, LncCredentials *out)
 {
+	const LncInstanceConfig *config = arg;
 	LncHttp *http;
 	LncSlice answer;
 
@@ -190,24 +192,6 @@ ask(LncContext *ctx, LncArena *arena, const LncInstanceConfig *config, LncCreden
 LncCode
 lnc_instance_credentials(LncContext *ctx, const LncInstanceConfig *config, LncCredentials *out)
 {
-	int timeout_ms = config->timeout_ms > 0 ? config->timeout_ms : DEFAULT_TIMEOUT_MS;
-	const LncEnv *env = ctx->env;
-	LncTimedEnv timed;
-	LncArena *arena;
-	LncCode code;
-
-	memset(out, 0, sizeof(*out));
-	LNC_TRY(lnc_arena_create_scratch(ctx, &arena));
-	lnc_arena_wipe(arena);
-	lnc_env_limit(&timed, env, lnc_now_ms() + timeout_ms);
-	ctx->env = &timed.env;
-	code = ask(ctx, arena, config, out);
-	ctx->env = env;
-	lnc_arena_destroy(arena);
-	if (code == LNC_CANCELLED && !env->interrupted(env->state))
-		code = lnc_fail(ctx, LNC_UNAVAILABLE, "credentials service of the machine did not answer within %d ms",
-						timeout_ms);
-	if (code != LNC_OK)
-		lnc_credentials_wipe(out);
-	return code;
+	return lnc_credentials_ask(ctx, "credentials service of the machine",
+							   config->timeout_ms > 0 ? config->timeout_ms : DEFAULT_TIMEOUT_MS, ask, config, out);
 }

@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "base/env.h"
 #include "storage/endpoint.h"
 #include "storage/http.h"
 #include "storage/sigv4.h"
@@ -125,24 +124,32 @@ request_error(LncContext *ctx, const LncHttpRequest *request)
 	return ctx->error.code;
 }
 
-static LncCode
-ask(LncContext *ctx, LncArena *arena, const LncStsConfig *config, const LncStsRequest *asked, uint8_t *answer,
-	LncCredentials *out)
+typedef struct StsQuestion
 {
+	const LncStsConfig *config;
+	const LncStsRequest *request;
+} StsQuestion;
+
+/* LncCredentialAsk, of an StsQuestion */
+static LncCode
+ask(LncContext *ctx, LncArena *arena, const void *arg, LncCredentials *out)
+{
+	const LncStsConfig *config = ((const StsQuestion *)arg)->config;
+	const LncStsRequest *asked = ((const StsQuestion *)arg)->request;
 	static const LncHttpPolicy policy = {
 		.max_retries = 1, .connect_timeout_ms = ATTEMPT_MS, .idle_timeout_ms = ATTEMPT_MS};
 	const char *region = config->region != NULL && config->region[0] != '\0' ? config->region : DEFAULT_REGION;
 	StsCall call = {.is_signed = asked->key != NULL};
-	LncHttpRequest request = {.method = "POST",
-							  .prepare = sign_attempt,
-							  .prepare_arg = &call,
-							  .target = answer,
-							  .target_size = LONGEST_ANSWER};
+	LncHttpRequest request = {
+		.method = "POST", .prepare = sign_attempt, .prepare_arg = &call, .target_size = LONGEST_ANSWER};
 	LncHttpStats stats = {0};
 	LncEndpoint endpoint;
 	LncHttp *http;
+	void *answer;
 	char *text;
 
+	LNC_TRY(lnc_arena_alloc(ctx, arena, LONGEST_ANSWER, &answer));
+	request.target = answer;
 	if (config->endpoint != NULL)
 		LNC_TRY(lnc_endpoint_parse(ctx, arena, config->endpoint, config->allow_http, &endpoint));
 	else
@@ -176,26 +183,9 @@ ask(LncContext *ctx, LncArena *arena, const LncStsConfig *config, const LncStsRe
 LncCode
 lnc_sts_assume_role(LncContext *ctx, const LncStsConfig *config, const LncStsRequest *request, LncCredentials *out)
 {
-	int timeout_ms = config->timeout_ms > 0 ? config->timeout_ms : DEFAULT_TIMEOUT_MS;
-	const LncEnv *env = ctx->env;
-	LncTimedEnv timed;
-	LncArena *arena;
-	void *answer;
-	LncCode code;
+	const StsQuestion question = {.config = config, .request = request};
 
-	memset(out, 0, sizeof(*out));
-	LNC_TRY(lnc_arena_create_scratch(ctx, &arena));
-	lnc_arena_wipe(arena);
-	lnc_env_limit(&timed, env, lnc_now_ms() + timeout_ms);
-	ctx->env = &timed.env;
-	code = lnc_arena_alloc(ctx, arena, LONGEST_ANSWER, &answer);
-	if (code == LNC_OK)
-		code = ask(ctx, arena, config, request, answer, out);
-	ctx->env = env;
-	lnc_arena_destroy(arena);
-	if (code == LNC_CANCELLED && !env->interrupted(env->state))
-		code = lnc_fail(ctx, LNC_UNAVAILABLE, "token service did not answer within %d ms", timeout_ms);
-	if (code != LNC_OK)
-		lnc_credentials_wipe(out);
-	return code;
+	return lnc_credentials_ask(ctx, "token service",
+							   config->timeout_ms > 0 ? config->timeout_ms : DEFAULT_TIMEOUT_MS, ask, &question,
+							   out);
 }
