@@ -216,6 +216,8 @@ lance_place_fresh(const LanceId *table_id, const LanceProfile *profile)
 	char *location = fresh_in(table_id, table_id->nparts - 1, root);
 	bool dropped;
 
+	if (table_id->nparts == 1)
+		return location;
 	/* Somebody may have given a table of another namespace the very folder of this one: nobody is locked out by that. */
 	return lance_location_overlap(location, &dropped) == NULL ? location : fresh_in(table_id, 0, root);
 }
