@@ -193,19 +193,6 @@ name_of_level(LanceLevel level)
 	return level == LANCE_LEVEL_READ ? "read" : level == LANCE_LEVEL_WRITE ? "write" : "admin";
 }
 
-static char *
-shown(const LanceId *id)
-{
-	StringInfoData text;
-
-	if (id->nparts == 0)
-		return pstrdup("$");
-	initStringInfo(&text);
-	for (int i = 0; i < id->nparts; i++)
-		appendStringInfo(&text, "%s%s", i > 0 ? "$" : "", id->parts[i]);
-	return text.data;
-}
-
 bool
 lance_access_end(LanceAccess *access, int64 entry_id, LanceLevel needed, const char *what, const LanceId *id)
 {
@@ -227,7 +214,8 @@ lance_access_end(LanceAccess *access, int64 entry_id, LanceLevel needed, const c
 		return true;
 	if (access->level > LANCE_LEVEL_NONE)
 		ereport(ERROR,
-				(lance_errcode(LANCE_PERMISSION_DENIED), errmsg("permission denied for %s \"%s\"", what, shown(id)),
+				(lance_errcode(LANCE_PERMISSION_DENIED),
+				 errmsg("permission denied for %s \"%s\"", what, id->nparts > 0 ? lance_id_text(id) : "$"),
 				 errdetail("This needs the privilege \"%s\" on it or on a namespace above.", name_of_level(needed)),
 				 errhint("Who has \"admin\" there can give it with lance_grant().")));
 	return false;

@@ -87,9 +87,9 @@ lance_cleanup_queue_object(const LanceTableRow *table, const char *key)
 #define SHORTEST_RUN 100
 
 static Datum
-versions_datum(int n, Datum *versions)
+int64s_datum(int n, Datum *values)
 {
-	return PointerGetDatum(construct_array(versions, n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+	return PointerGetDatum(construct_array(values, n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
 void
@@ -109,8 +109,8 @@ lance_cleanup_queue_versions(const LanceTableRow *table, const char *branch, int
 		firsts[nruns] = Int64GetDatum(versions[start]);
 		lasts[nruns++] = Int64GetDatum(versions[end - 1]);
 	}
-	runs[0] = versions_datum(nruns, firsts);
-	runs[1] = versions_datum(nruns, lasts);
+	runs[0] = int64s_datum(nruns, firsts);
+	runs[1] = int64s_datum(nruns, lasts);
 	queue("versions", table->location, table->server_name, NULL, table->table_id, branch, nruns > 0 ? runs : NULL);
 }
 
@@ -247,7 +247,7 @@ finish_items(int n, CleanupItem *const *items)
 	for (int i = 0; i < n; i++)
 		ids[i] = Int64GetDatum(items[i]->item_id);
 	lance_session_begin(&session);
-	lance_session_run(&statement, (Datum[]){versions_datum(n, ids)}, NULL, 0);
+	lance_session_run(&statement, (Datum[]){int64s_datum(n, ids)}, NULL, 0);
 	lance_session_end(&session);
 }
 

@@ -9,6 +9,7 @@
 #include "catalog/entry.h"
 #include "catalog/lookup.h"
 #include "catalog/session.h"
+#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "pg/errcodes.h"
 #include "utils/builtins.h"
@@ -33,6 +34,17 @@ static LanceStatement lock_root[] = {
 	[LANCE_LOCK_SHARE] = {.sql = FIND_ROOT " FOR KEY SHARE", .nargs = 0},
 	[LANCE_LOCK_UPDATE] = {.sql = FIND_ROOT " FOR UPDATE", .nargs = 0},
 };
+
+char *
+lance_id_text(const LanceId *id)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	for (int i = 0; i < id->nparts; i++)
+		appendStringInfo(&text, "%s%s", i > 0 ? "$" : "", id->parts[i]);
+	return text.data;
+}
 
 /* Look for the row of a number; call lance_lookup_end in either case. */
 static bool

@@ -30,6 +30,9 @@ typedef struct LanceEntry
 		level; /* of the role that it was found for; LANCE_LEVEL_READ, or what was needed, may stand for more */
 } LanceEntry;
 
+/* The id as people write it, "a$b", for messages. Palloc'd. */
+extern char *lance_id_text(const LanceId *id);
+
 /*
  * The entry of that id and kind; NULL when there is none, or none that the current user may know of. Throws
  * LANCE_PERMISSION_DENIED, before anything is locked, when he knows of it and has not the level that is needed. The last row

@@ -60,17 +60,6 @@ table_of_entry(Snapshot snapshot, const LanceEntry *entry)
 	return table;
 }
 
-static char *
-whole_id(const LanceId *id)
-{
-	StringInfoData text;
-
-	initStringInfo(&text);
-	for (int i = 0; i < id->nparts; i++)
-		appendStringInfo(&text, "%s%s", i > 0 ? "$" : "", id->parts[i]);
-	return text.data;
-}
-
 LanceTableRow *
 lance_table_get(int64 table_id)
 {
@@ -95,7 +84,7 @@ lance_catalog_find_table(const LanceId *id, LanceRowLock lock, LanceLevel needed
 	table = table_of_entry(snapshot, entry);
 	lance_lookup_done(snapshot);
 	if (table != NULL)
-		table->shown = whole_id(id);
+		table->shown = lance_id_text(id);
 	return table;
 }
 
@@ -108,7 +97,7 @@ lance_catalog_find_table_for(const LanceId *id, LanceLevel needed, Oid role)
 
 	lance_lookup_done(snapshot);
 	if (table != NULL)
-		table->shown = whole_id(id);
+		table->shown = lance_id_text(id);
 	return table;
 }
 
@@ -130,7 +119,7 @@ lance_catalog_tables_of(const LanceId *namespace_id, LanceTableRow ***rows)
 
 	if (space == NULL)
 		ereport(ERROR, (lance_errcode(LANCE_NAMESPACE_NOT_FOUND),
-						errmsg("namespace \"%s\" does not exist", whole_id(namespace_id))));
+						errmsg("namespace \"%s\" does not exist", lance_id_text(namespace_id))));
 	lance_session_begin(&session);
 	n = (int)lance_session_run(&statement, (Datum[]){Int64GetDatum(space->entry_id)}, NULL, 0);
 	*rows = MemoryContextAlloc(session.caller, (n + 1) * sizeof(LanceTableRow *));

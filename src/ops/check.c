@@ -139,17 +139,6 @@ lance_check_name_token(const char *token)
 	return token;
 }
 
-char *
-lance_id_text(const LanceId *id)
-{
-	StringInfoData text;
-
-	initStringInfo(&text);
-	for (int i = 0; i < id->nparts; i++)
-		appendStringInfo(&text, "%s%s", i > 0 ? "$" : "", id->parts[i]);
-	return text.data;
-}
-
 LanceId
 lance_id_parent(const LanceId *id)
 {

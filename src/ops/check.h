@@ -5,6 +5,7 @@
 #ifndef LANCE_OPS_CHECK_H
 #define LANCE_OPS_CHECK_H
 
+#include "catalog/entry.h"
 #include "ops/types.h"
 
 #define LANCE_MAX_NAME_BYTES 1024
@@ -42,9 +43,6 @@ extern int64 lance_check_limit(const LanceOptionalInt *limit);
 
 /* A page token that is a name; NULL for none. */
 extern const char *lance_check_name_token(const char *token);
-
-/* The id as people write it, "a$b", for messages. Palloc'd. */
-extern char *lance_id_text(const LanceId *id);
 
 /* All parts but the last; borrowed. */
 extern LanceId lance_id_parent(const LanceId *id);
