@@ -191,6 +191,13 @@ parse_dictionary(LncContext *ctx, LncArena *arena, const char *rest, int depth, 
 	if (index == NULL || index == rest)
 		return malformed(ctx, type->logical);
 	LNC_TRY(make_child(ctx, arena, rest, (size_t)(index - rest), depth, type));
+	if (type->children[0].type.kind == LNC_TYPE_DICTIONARY)
+	{
+		/* Nobody writes such, and a column of it would have neither type: it is not understood. */
+		type->nchildren = 0;
+		type->children = NULL;
+		return LNC_OK;
+	}
 	type->kind = LNC_TYPE_DICTIONARY;
 	return LNC_OK;
 }

@@ -95,9 +95,9 @@ lnc_aggregate_accepts(LncAggregateKind kind, const LncType *type)
 			return values->kind == LNC_TYPE_FLOAT32 || values->kind == LNC_TYPE_FLOAT64;
 		case LNC_MIN:
 		case LNC_MAX:
-			return lnc_predicate_accepts(LNC_PREDICATE_INTEGER, values) ||
-				   lnc_predicate_accepts(LNC_PREDICATE_REAL, values) ||
-				   lnc_predicate_accepts(LNC_PREDICATE_BYTES, values);
+			return lnc_predicate_accepts(LNC_PREDICATE_INTEGER, type) ||
+				   lnc_predicate_accepts(LNC_PREDICATE_REAL, type) ||
+				   lnc_predicate_accepts(LNC_PREDICATE_BYTES, type);
 		case LNC_EVERY:
 		case LNC_SOME:
 			return values->kind == LNC_TYPE_BOOL;

@@ -62,7 +62,7 @@ lnc_groups_accept(const LncType *type)
 		case LNC_TYPE_TIMESTAMP:
 			return true;
 		default:
-			return lnc_predicate_accepts(LNC_PREDICATE_BYTES, lnc_column_type(type));
+			return lnc_predicate_accepts(LNC_PREDICATE_BYTES, type);
 	}
 }
 
@@ -78,7 +78,7 @@ lnc_groups_create(LncContext *ctx, LncArena *arena, int32_t nkeys, const LncType
 	for (int32_t i = 0; i < nkeys; i++)
 	{
 		groups->keys[i].type = lnc_column_type(types[i]);
-		groups->keys[i].bytes = lnc_predicate_accepts(LNC_PREDICATE_BYTES, groups->keys[i].type);
+		groups->keys[i].bytes = lnc_predicate_accepts(LNC_PREDICATE_BYTES, types[i]);
 		if (!lnc_groups_accept(types[i]))
 			return lnc_fail(ctx, LNC_INVALID, "rows can't be grouped by a column of type %s",
 							types[i]->logical != NULL ? types[i]->logical : "unknown");

@@ -5,7 +5,6 @@
 #include "storage/sts_xml.h"
 
 #include <expat.h>
-#include <openssl/crypto.h>
 #include <stdio.h>
 #include <string.h>
 

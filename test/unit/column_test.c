@@ -64,6 +64,7 @@ logical_types_parse(void **state)
 		{"fixed_size_list:timestamp:us:-:2", LNC_TYPE_FIXED_LIST, 16, "fixed_size_list<timestamp[us]>[2]"},
 		{"dict:string:int32:false", LNC_TYPE_DICTIONARY, 0, "dictionary<string>"},
 		{"dict:timestamp:s:-:int8:true", LNC_TYPE_DICTIONARY, 0, "dictionary<timestamp[s]>"},
+		{"dict:dict:int32:int8:false:int8:false", LNC_TYPE_UNKNOWN, 0, "dict:dict:int32:int8:false:int8:false"},
 		{"decimal:32:5:1", LNC_TYPE_UNKNOWN, 0, "decimal:32:5:1"},
 		{"run_end", LNC_TYPE_UNKNOWN, 0, "run_end"},
 	};
