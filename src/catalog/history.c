@@ -10,7 +10,6 @@
 #include "catalog/intent.h"
 #include "common/int.h"
 #include "dataset/version_page.h"
-#include "miscadmin.h"
 #include "pg/errcodes.h"
 #include "pg/reading.h"
 #include "pg/report.h"
@@ -116,45 +115,6 @@ lance_history_check_newest(LanceHistory *history, const LanceVersionRow *row, ui
 	if (code == LNC_NOT_FOUND)
 		damaged(history, row);
 	lance_check(&history->lib->ctx, code);
-}
-
-int
-lance_history_list(LanceHistory *history, LanceHistoryItem **items)
-{
-	LncContext *ctx = &history->lib->ctx;
-	LanceVersionRow *rows;
-	LanceVersionRow *newest = NULL;
-	int nrows = lance_version_rows(history->table->table_id, history->branch, &rows);
-	LncVersionFile *files;
-	size_t nfiles;
-	int row = 0;
-	int n = 0;
-
-	for (int i = 0; i < nrows; i++)
-	{
-		if (!rows[i].deleted)
-			newest = &rows[i];
-	}
-	lance_check(ctx,
-				lnc_versions_list(ctx, history->lib->arena, history->store, history->folder, 0, &nfiles, &files));
-	history->newest_now = -1;
-	lance_history_check_newest(history, newest, nfiles > 0 ? files[nfiles - 1].version : 0);
-	if (nfiles > PG_INT32_MAX)
-		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-						errmsg("table \"%s\" has too many versions", history->table->shown)));
-	*items = MemoryContextAllocHuge(CurrentMemoryContext, (nfiles + 1) * sizeof(LanceHistoryItem));
-	for (size_t i = 0; i < nfiles; i++)
-	{
-		const LanceVersionRow *match = NULL;
-
-		while (row < nrows && (uint64)rows[row].version < files[i].version)
-			row++;
-		if (row < nrows && (uint64)rows[row].version == files[i].version)
-			match = &rows[row];
-		if (lance_history_counts(history, &files[i], match))
-			lance_history_make_item(&files[i], match, &(*items)[n++]);
-	}
-	return n;
 }
 
 /* ---- the newest end */

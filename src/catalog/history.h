@@ -45,9 +45,6 @@ typedef struct LanceHistory
 extern void lance_history_begin(LanceHistory *history, const LanceTableRow *table, const char *branch,
 								LanceLibrary *lib, LncStore *store);
 
-/* All versions, ascending. */
-extern int lance_history_list(LanceHistory *history, LanceHistoryItem **items);
-
 /*
  * At most limit versions, in the order asked for, beginning behind after (0: from the first or the newest one). What is
  * read does not grow with the number of versions where the table is managed, or the store lists in order.

@@ -150,15 +150,6 @@ lance_row_bool(uint64 row, int column)
 	return !isnull && DatumGetBool(value);
 }
 
-bool
-lance_row_null(uint64 row, int column)
-{
-	bool isnull;
-
-	(void)column_value(row, column, &isnull);
-	return isnull;
-}
-
 TimestampTz
 lance_row_timestamp(uint64 row, int column)
 {
@@ -197,26 +188,6 @@ lance_row_properties(const LanceSession *session, uint64 row, int column, LanceP
 		out->given = true;
 		out->count = lance_text_map_from_jsonb(value, "properties", &out->items);
 	}
-	MemoryContextSwitchTo(old);
-}
-
-void
-lance_row_texts(const LanceSession *session, uint64 row, int column, int *n, char ***out)
-{
-	bool isnull;
-	Datum value = column_value(row, column, &isnull);
-	Datum *elements = NULL;
-	MemoryContext old;
-
-	*n = 0;
-	*out = NULL;
-	if (isnull)
-		return;
-	deconstruct_array(DatumGetArrayTypeP(value), TEXTOID, -1, false, TYPALIGN_INT, &elements, NULL, n);
-	old = MemoryContextSwitchTo(session->caller);
-	*out = palloc((*n + 1) * sizeof(char *));
-	for (int i = 0; i < *n; i++)
-		(*out)[i] = TextDatumGetCString(elements[i]);
 	MemoryContextSwitchTo(old);
 }
 

@@ -55,11 +55,9 @@ extern uint64 lance_session_run_latest(LanceStatement *statement, Datum *values,
 /* Columns (from 1) of a row of SPI_tuptable. Texts and maps are copied to session->caller; NULL gives NULL or 0. */
 extern int64 lance_row_int64(uint64 row, int column);
 extern bool lance_row_bool(uint64 row, int column);
-extern bool lance_row_null(uint64 row, int column);
 extern TimestampTz lance_row_timestamp(uint64 row, int column);
 extern char *lance_row_text(const LanceSession *session, uint64 row, int column);
 extern void lance_row_properties(const LanceSession *session, uint64 row, int column, LanceProperties *out);
-extern void lance_row_texts(const LanceSession *session, uint64 row, int column, int *n, char ***out);
 
 /* A jsonb argument of properties. */
 extern Datum lance_properties_datum(const LanceProperties *properties);

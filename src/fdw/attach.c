@@ -18,7 +18,6 @@
 #include "parser/scansup.h"
 #include "pg/errcodes.h"
 #include "pg/installed.h"
-#include "pg/profile.h"
 #include "scan/system_columns.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"

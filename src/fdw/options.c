@@ -4,7 +4,6 @@
  */
 #include "postgres.h"
 
-#include <limits.h>
 
 #include "access/reloptions.h"
 #include "catalog/pg_attribute.h"

@@ -16,7 +16,6 @@
 #include "dataset/refs.h"
 #include "fdw/source.h"
 #include "lib/ilist.h"
-#include "miscadmin.h"
 #include "pg/errcodes.h"
 #include "pg/profile.h"
 #include "pg/reading.h"

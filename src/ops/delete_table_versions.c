@@ -10,7 +10,6 @@
 #include "catalog/cleanup.h"
 #include "catalog/commit.h"
 #include "catalog/version_entry.h"
-#include "ops/check.h"
 #include "ops/history_of.h"
 #include "ops/refs_of.h"
 #include "ops/version.h"

@@ -7,7 +7,6 @@
 #include "ops/check.h"
 #include "ops/history_of.h"
 #include "ops/version.h"
-#include "pg/errcodes.h"
 
 void
 lance_op_describe_table_version(const LanceDescribeTableVersionRequest *request,

@@ -12,7 +12,6 @@
 #include "pg/errcodes.h"
 #include "pg/report.h"
 #include "pg/uuid.h"
-#include "utils/builtins.h"
 #include "utils/timestamp.h"
 
 void
