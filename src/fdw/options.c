@@ -4,7 +4,6 @@
  */
 #include "postgres.h"
 
-
 #include "access/reloptions.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_foreign_data_wrapper.h"
