@@ -29,8 +29,13 @@ struct LncScan
 	LncArena *batch_arena;    /* limited: the batch handed out */
 	uint64_t step;            /* physical rows that the next batch tries to read */
 
-	int32_t next_fragment;
-	const LncFragment *fragment; /* at hand; NULL between fragments */
+	bool (*next_range)(void *range_arg, LncRowRange *out); /* NULL: all fragments, one after the other */
+	void *range_arg;
+	int32_t next_fragment; /* where all are read */
+	bool has_range;
+	LncRowRange range;           /* at hand, where has_range is set */
+	bool range_started;          /* its fragment is open, and row is in it */
+	const LncFragment *fragment; /* the one that is open; NULL: none */
 	uint64_t row;                /* the first not yet looked at */
 	LncDeletions deletions;
 	size_t next_deletion; /* the first range that may reach row or beyond */
@@ -64,6 +69,8 @@ lnc_scan_open(LncContext *ctx, LncArena *arena, const LncDataset *dataset, const
 	scan->system_columns = spec->system_columns & LNC_SYSTEM_ALL;
 	scan->batch_rows = spec->batch_rows == 0 ? DEFAULT_BATCH_ROWS : spec->batch_rows;
 	scan->batch_bytes = spec->batch_bytes == 0 ? LNC_SCAN_BATCH_BYTES : spec->batch_bytes;
+	scan->next_range = spec->next_range;
+	scan->range_arg = spec->range_arg;
 	scan->step = (uint64_t)scan->batch_rows;
 	LNC_TRY(lnc_fragment_check_columns(ctx, arena, dataset, spec->ncolumns, spec->columns));
 	if (spec->ncolumns > 0)
@@ -100,14 +107,12 @@ open_sources(LncContext *ctx, LncScan *scan)
 }
 
 static LncCode
-open_fragment(LncContext *ctx, LncScan *scan)
+open_fragment(LncContext *ctx, LncScan *scan, const LncFragment *fragment)
 {
 	LncCode code;
 
 	lnc_arena_reset(scan->fragment_arena);
-	scan->fragment = &scan->dataset->fragments[scan->next_fragment];
-	scan->row = 0;
-	scan->next_deletion = 0;
+	scan->fragment = fragment;
 	code = open_sources(ctx, scan);
 	if (code != LNC_OK)
 	{
@@ -115,9 +120,79 @@ open_fragment(LncContext *ctx, LncScan *scan)
 		scan->fragment = NULL;
 		return code;
 	}
-	scan->next_fragment++;
 	scan->stats.fragments++;
 	return LNC_OK;
+}
+
+/* The first range of deleted rows that may reach row or beyond. */
+static size_t
+find_deletion(const LncDeletions *deletions, uint64_t row)
+{
+	size_t low = 0;
+	size_t high = deletions->nranges;
+
+	while (low < high)
+	{
+		size_t middle = low + (high - low) / 2;
+
+		if (deletions->ranges[middle].last < row)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Have a range at hand, its fragment open; *more is false when there are none left. */
+static LncCode
+start_range(LncContext *ctx, LncScan *scan, bool *more)
+{
+	const LncFragment *fragment;
+
+	*more = scan->has_range;
+	if (!*more && scan->next_range != NULL)
+		*more = scan->next_range(scan->range_arg, &scan->range);
+	else if (!*more && scan->next_fragment < scan->dataset->nfragments)
+	{
+		*more = true;
+		scan->range.fragment = scan->next_fragment++;
+		scan->range.first = 0;
+		scan->range.count = scan->dataset->fragments[scan->range.fragment].physical_rows;
+	}
+	if (!*more)
+		return LNC_OK;
+	if (scan->range.fragment < 0 || scan->range.fragment >= scan->dataset->nfragments)
+		return lnc_fail(ctx, LNC_INVALID, "scan names fragment %d of %d", (int)scan->range.fragment,
+						(int)scan->dataset->nfragments);
+	fragment = &scan->dataset->fragments[scan->range.fragment];
+	if (!lnc_range_ok(scan->range.first, scan->range.count, fragment->physical_rows))
+		return lnc_fail(ctx, LNC_INVALID, "scan names rows beyond those of a fragment");
+	scan->has_range = true;
+	if (scan->fragment != fragment)
+		LNC_TRY(open_fragment(ctx, scan, fragment));
+	scan->row = scan->range.first;
+	scan->next_deletion = find_deletion(&scan->deletions, scan->row);
+	scan->range_started = true;
+	return LNC_OK;
+}
+
+static void
+end_range(LncScan *scan)
+{
+	const LncRowRange *range = &scan->range;
+	uint64_t end = range->first + range->count;
+	const LncDeletions *deletions = &scan->deletions;
+
+	for (size_t at = find_deletion(deletions, range->first);
+		 at < deletions->nranges && deletions->ranges[at].first < end; at++)
+	{
+		uint64_t first = deletions->ranges[at].first;
+		uint64_t stop = (uint64_t)deletions->ranges[at].last + 1;
+
+		scan->stats.rows_deleted += (stop < end ? stop : end) - (first > range->first ? first : range->first);
+	}
+	scan->has_range = false;
+	scan->range_started = false;
 }
 
 /* The live rows of a window of rows, as runs. */
@@ -134,14 +209,14 @@ typedef struct Window
 
 /*
  * Find the next window with live rows: leading deleted rows are skipped, at most step rows are read.
- * window->live is 0 when the fragment has no more.
+ * window->live is 0 when the range has no more.
  */
 static LncCode
 next_window(LncContext *ctx, LncScan *scan, Window *window)
 {
 	const LncDeletions *deletions = &scan->deletions;
 	const LncRoaringRange *ranges = deletions->ranges;
-	uint64_t end = scan->fragment->physical_rows;
+	uint64_t end = scan->range.first + scan->range.count;
 	uint64_t stop;
 	uint64_t dead = 0;
 	size_t at;
@@ -248,7 +323,7 @@ apply_filter(LncContext *ctx, LncScan *scan, Window *window, LncBatch *batch)
 }
 
 /*
- * A batch of the next rows of the fragment at hand; *out NULL: it has no more. The batch is empty when no row of the
+ * A batch of the next rows of the range at hand; *out NULL: it has no more. The batch is empty when no row of the
  * window passes the filter.
  */
 static LncCode
@@ -332,17 +407,18 @@ next_batch(LncContext *ctx, LncScan *scan, LncBatch **out)
 	for (;;)
 	{
 		LNC_TRY(lnc_check_interrupt(ctx));
-		if (scan->fragment == NULL)
+		if (!scan->range_started)
 		{
-			if (scan->next_fragment >= scan->dataset->nfragments)
+			bool more;
+
+			LNC_TRY(start_range(ctx, scan, &more));
+			if (!more)
 				return LNC_OK;
-			LNC_TRY(open_fragment(ctx, scan));
 		}
 		LNC_TRY(fit_batch(ctx, scan, out));
 		if (*out != NULL)
 			break;
-		scan->stats.rows_deleted += scan->deletions.count;
-		scan->fragment = NULL;
+		end_range(scan);
 	}
 	scan->stats.batches++;
 	scan->stats.rows += (uint64_t)(*out)->length;
@@ -372,6 +448,8 @@ lnc_scan_rewind(LncContext *ctx, LncScan *scan)
 	lnc_arena_reset(scan->fragment_arena);
 	scan->fragment = NULL;
 	scan->next_fragment = 0;
+	scan->has_range = false;
+	scan->range_started = false;
 	return LNC_OK;
 }
 

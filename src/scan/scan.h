@@ -12,6 +12,14 @@
 
 typedef struct LncScan LncScan;
 
+/* Rows of a fragment as they are stored, deleted ones included. */
+typedef struct LncRowRange
+{
+	int32_t fragment; /* index into dataset->fragments */
+	uint64_t first;
+	uint64_t count;
+} LncRowRange;
+
 /* Zero-initialise, then set what is needed. Borrowed until lnc_scan_open returns. */
 typedef struct LncScanSpec
 {
@@ -24,6 +32,14 @@ typedef struct LncScanSpec
 	int32_t nhidden;    /* so many of the last columns are there for the filter alone: they are absent in batches */
 	int64_t batch_rows; /* upper bound of rows a batch; 0: 4096 */
 	uint64_t batch_bytes; /* bound of a batch's memory; 0: LNC_SCAN_BATCH_BYTES */
+
+	/*
+	 * NULL: all fragments are read. Else tells which rows are to be read next, false when there are no more: several
+	 * scans can share a dataset. Files stay open from one range of a fragment to the next. range_arg is borrowed while the
+	 * scan lives.
+	 */
+	bool (*next_range)(void *range_arg, LncRowRange *out);
+	void *range_arg;
 } LncScanSpec;
 
 /* What making a batch may take unless the specification says otherwise, in bytes. */
@@ -44,7 +60,7 @@ typedef struct LncScanStats
 } LncScanStats;
 
 /*
- * Start a scan over all fragments, in manifest order. A column whose type or encoding is not read is LNC_UNSUPPORTED
+ * Start a scan over all fragments, in manifest order, or over the ranges that the specification gives. A column whose type or encoding is not read is LNC_UNSUPPORTED
  * here or at the first batch that meets it; the error names column, encoding and file. The scan lives in arena.
  */
 extern LncCode lnc_scan_open(LncContext *ctx, LncArena *arena, const LncDataset *dataset, const LncScanSpec *spec,
@@ -57,10 +73,10 @@ extern LncCode lnc_scan_open(LncContext *ctx, LncArena *arena, const LncDataset 
  */
 extern LncCode lnc_scan_next(LncContext *ctx, LncScan *scan, const LncBatch **out) LNC_MUST_CHECK;
 
-/* Start again from the first fragment. */
+/* Start again from the first fragment, or with the range that is given next. */
 extern LncCode lnc_scan_rewind(LncContext *ctx, LncScan *scan) LNC_MUST_CHECK;
 
-/* Start again from the first fragment, with another filter. It is borrowed while the scan lives. */
+/* The same with another filter. It is borrowed while the scan lives. */
 extern LncCode lnc_scan_filter(LncContext *ctx, LncScan *scan, const LncPredicate *filter) LNC_MUST_CHECK;
 
 extern void lnc_scan_stats(const LncScan *scan, LncScanStats *out);

@@ -89,6 +89,107 @@ deleted_rows_are_left_out(void **state)
 	}
 }
 
+/* Ranges of a dataset's fragments, last one first, each at most step rows long. */
+typedef struct Ranges
+{
+	const LncDataset *dataset;
+	uint64_t step;
+	int32_t fragment;
+	uint64_t end; /* rows of it that are still to be given */
+} Ranges;
+
+static void
+start_ranges(Ranges *ranges)
+{
+	ranges->fragment = ranges->dataset->nfragments - 1;
+	ranges->end = ranges->dataset->fragments[ranges->fragment].physical_rows;
+}
+
+static bool
+next_range(void *arg, LncRowRange *out)
+{
+	Ranges *ranges = arg;
+
+	if (ranges->end == 0)
+	{
+		if (--ranges->fragment < 0)
+			return false;
+		ranges->end = ranges->dataset->fragments[ranges->fragment].physical_rows;
+	}
+	out->fragment = ranges->fragment;
+	out->count = ranges->end < ranges->step ? ranges->end : ranges->step;
+	out->first = ranges->end - out->count;
+	ranges->end = out->first;
+	return true;
+}
+
+static void
+ranges_together_are_the_whole(void **state)
+{
+	static const char *const names[] = {"del_bitmap.lance", "del_arrow.lance", "multifrag_p14_default.lance"};
+	static const uint64_t steps[] = {1, 7, 100, 1000000};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) * sizeof(steps) / sizeof(steps[0]); i++)
+	{
+		LncDataset *dataset = open_dataset(names[i / 4]);
+		Ranges ranges = {.dataset = dataset, .step = steps[i % 4]};
+		int32_t id = lnc_dataset_field(dataset, "id");
+		LncScanSpec spec = {
+			.ncolumns = 1, .columns = &id, .batch_rows = 50, .next_range = next_range, .range_arg = &ranges};
+		LncScan *whole = open_scan(dataset, 1, &id, 50);
+		uint64_t rows;
+		int64_t expected;
+		int64_t got;
+		LncScanStats stats;
+		LncScanStats parts;
+		LncScan *scan;
+
+		rows = drain(whole, 50, &expected);
+		lnc_scan_stats(whole, &stats);
+		start_ranges(&ranges);
+		OK(lnc_scan_open(&ctx, arena, dataset, &spec, &scan));
+		for (int turn = 1; turn <= 2; turn++)
+		{
+			assert_int_equal(drain(scan, 50, &got), rows);
+			assert_int_equal(got, expected);
+			lnc_scan_stats(scan, &parts);
+			assert_int_equal(parts.rows_deleted, stats.rows_deleted * (uint64_t)turn);
+			assert_int_equal(parts.fragments, stats.fragments * (uint64_t)turn);
+			start_ranges(&ranges);
+			OK(lnc_scan_rewind(&ctx, scan));
+		}
+	}
+}
+
+static bool
+wrong_range(void *arg, LncRowRange *out)
+{
+	*out = *(LncRowRange *)arg;
+	return true;
+}
+
+static void
+ranges_beyond_the_rows_are_refused(void **state)
+{
+	LncDataset *dataset = open_dataset("del_bitmap.lance");
+	uint64_t rows = dataset->fragments[0].physical_rows;
+	LncRowRange wrong[] = {
+		{-1, 0, 1}, {dataset->nfragments, 0, 1}, {0, 0, rows + 1}, {0, rows + 1, 0}, {0, 1, UINT64_MAX}};
+	int32_t id = lnc_dataset_field(dataset, "id");
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+	{
+		LncScanSpec spec = {.ncolumns = 1, .columns = &id, .next_range = wrong_range, .range_arg = &wrong[i]};
+		const LncBatch *batch;
+		LncScan *scan;
+
+		OK(lnc_scan_open(&ctx, arena, dataset, &spec, &scan));
+		assert_int_equal(lnc_scan_next(&ctx, scan, &batch), LNC_INVALID);
+	}
+}
+
 static void
 rewinding_starts_over(void **state)
 {
@@ -391,6 +492,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(rows_that_pass_are_those_of_the_whole, setup, teardown),
 		cmocka_unit_test_setup_teardown(deleted_rows_are_left_out, setup, teardown),
+		cmocka_unit_test_setup_teardown(ranges_together_are_the_whole, setup, teardown),
+		cmocka_unit_test_setup_teardown(ranges_beyond_the_rows_are_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(rewinding_starts_over, setup, teardown),
 		cmocka_unit_test_setup_teardown(columns_come_in_the_order_asked, setup, teardown),
 		cmocka_unit_test_setup_teardown(counting_reads_no_data, setup, teardown),
