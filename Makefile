@@ -174,6 +174,10 @@ bench: bench-programs
 bench-rest: $(BUILD)/bench/load
 	PYTHONDONTWRITEBYTECODE=1 $(PYTHON) bench/rest.py $(BENCH)
 
+# ---- instructions of the REST server for each request: make bench-instructions PYTHON=…
+bench-instructions: install
+	PG_CONFIG=$(PG_CONFIG) PYTHONDONTWRITEBYTECODE=1 $(PYTHON) bench/rest_instructions.py $(BENCH)
+
 # ---- the catalog's calls with few and with many tables and versions: make bench-catalog [BENCH=options of bench/catalog.py]
 bench-catalog: install
 	PG_CONFIG=$(PG_CONFIG) PYTHONDONTWRITEBYTECODE=1 $(PYTHON) bench/catalog.py $(BENCH)
@@ -226,7 +230,7 @@ print-%:
 bench-query: install
 	PG_CONFIG=$(PG_CONFIG) PYTHONDONTWRITEBYTECODE=1 $(PYTHON) bench/query.py $(BENCH)
 
-.PHONY: unit unit-tests random bench bench-rest bench-catalog bench-query bench-programs inspect clang fuzz fuzz-replay fuzz-replays help
+.PHONY: unit unit-tests random bench bench-rest bench-instructions bench-catalog bench-query bench-programs inspect clang fuzz fuzz-replay fuzz-replays help
 help:
 	@echo "make deps       fetch and unpack nanoarrow (a build does it too when it is missing)"
 	@echo "make            build the extension"
@@ -235,6 +239,7 @@ help:
 	@echo "make inspect    build build/lance_inspect, which shows what a dataset is made of without a server"
 	@echo "make bench      decode speed of each encoding beside pylance (PYTHON=a python that has it)"
 	@echo "make bench-rest  the REST server beside pylance's adapter and SeaweedFS (PYTHON; BENCH=\"--weed PROGRAM\")"
+	@echo "make bench-instructions  install, then count the REST server's instructions for each request with callgrind (PYTHON)"
 	@echo "make bench-query  install, then queries beside PostgreSQL's own tables, pylance and DuckDB (PYTHON)"
 	@echo "make bench-catalog  install, then time the catalog's calls with few and with many tables and versions"
 	@echo "make fuzz-replay  run the fuzz targets over their corpora;  make fuzz NAME=file  search for new inputs"
