@@ -67,6 +67,7 @@ REGRESS += fdw_row_ids
 REGRESS += fdw_row_lookup
 REGRESS += inspect
 REGRESS += fdw_types
+REGRESS += fdw_nearest
 REGRESS += fdw_vector
 REGRESS += fdw_blobs
 ISOLATION_OPTS = --inputdir=test --outputdir=$(BUILD)/isolation

@@ -10,7 +10,7 @@ WHERE c.relnamespace = 'lance'::regnamespace AND c.relkind IN ('r', 'v') AND a.a
 SELECT p.oid::regprocedure FROM pg_proc p JOIN pg_depend d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
 	JOIN pg_extension e ON d.refclassid = 'pg_extension'::regclass AND e.oid = d.refobjid AND e.extname = 'lance_catalog'
 WHERE p.proname NOT LIKE 'lance\_fdw\_%' AND p.proname NOT IN ('lance_attach_table', 'lance_attach_dataset', 'lance_refresh_table',
-		'lance_l2', 'lance_cosine', 'lance_dot')
+		'lance_l2', 'lance_euclidean', 'lance_cosine', 'lance_dot', 'lance_negative_inner_product', 'lance_l1', 'lance_hamming')
 	AND (p.proacl IS NULL OR EXISTS (SELECT 1 FROM aclexplode(p.proacl) a WHERE a.grantee = 0)) ORDER BY 1;
 SELECT c.relname, c.relkind FROM pg_class c WHERE c.relnamespace = 'lance'::regnamespace
 	AND EXISTS (SELECT 1 FROM aclexplode(c.relacl) a WHERE a.grantee = 0) ORDER BY 1;

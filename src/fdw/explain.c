@@ -45,8 +45,6 @@ static void
 explain_conditions(ForeignScanState *node, ExplainState *es)
 {
 	ForeignScan *plan = (ForeignScan *)node->ss.ps.plan;
-	static const char *const metric_names[] = {
-		[LNC_METRIC_L2] = "l2", [LNC_METRIC_COSINE] = "cosine", [LNC_METRIC_DOT] = "dot"};
 	List *by = lsecond_node(List, plan->fdw_private);
 	List *nearest = lfourth_node(List, plan->fdw_private);
 	List *context;
@@ -55,10 +53,10 @@ explain_conditions(ForeignScanState *node, ExplainState *es)
 	{
 		ExplainPropertyText(
 			"Lance Nearest",
-			psprintf("%s of %s", metric_names[linitial_int(nearest)],
-					 get_attname(RelationGetRelid(node->ss.ss_currentRelation), lsecond_int(nearest), false)),
+			psprintf("%s of %s", lance_nearest_metric_name((LncMetric)linitial_int(nearest)),
+					 get_attname(RelationGetRelid(node->ss.ss_currentRelation), lthird_int(nearest), false)),
 			es);
-		ExplainPropertyInteger("Lance Nearest Rows", NULL, lthird_int(nearest), es);
+		ExplainPropertyInteger("Lance Nearest Rows", NULL, lfourth_int(nearest), es);
 	}
 	else if (by != NIL)
 		ExplainPropertyText("Lance Lookup", linitial_int(by) == LNC_TAKE_ROW_ID ? "by row id" : "by row address",

@@ -13,6 +13,7 @@
 #include "catalog/pg_proc.h"
 #include "commands/extension.h"
 #include "fdw/nearest.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
@@ -21,6 +22,8 @@
 #include "pg/vector.h"
 #include "scan/scan.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
 /* ---- planning */
@@ -31,9 +34,30 @@ static const struct
 	LncMetric metric;
 } metrics[] = {
 	{"lance_sql_l2", LNC_METRIC_L2},
+	{"lance_sql_euclidean", LNC_METRIC_EUCLIDEAN},
 	{"lance_sql_cosine", LNC_METRIC_COSINE},
 	{"lance_sql_dot", LNC_METRIC_DOT},
+	{"lance_sql_negative_inner_product", LNC_METRIC_PRODUCT},
+	{"lance_sql_l1", LNC_METRIC_L1},
+	{"lance_sql_hamming", LNC_METRIC_HAMMING},
+	{"lance_sql_hamming_bytea", LNC_METRIC_HAMMING},
 };
+
+const char *
+lance_nearest_metric_name(LncMetric metric)
+{
+	static const char *const names[] = {
+		[LNC_METRIC_L2] = "l2",
+		[LNC_METRIC_EUCLIDEAN] = "euclidean",
+		[LNC_METRIC_COSINE] = "cosine",
+		[LNC_METRIC_DOT] = "dot",
+		[LNC_METRIC_PRODUCT] = "negative inner product",
+		[LNC_METRIC_L1] = "l1",
+		[LNC_METRIC_HAMMING] = "hamming",
+	};
+
+	return names[metric];
+}
 
 /* Which distance of the extension the function is; false for any other function. */
 static bool
@@ -66,20 +90,60 @@ metric_of(Oid function, LncMetric *out)
 	return found;
 }
 
+/*
+ * The column that an expression takes vectors from, as they are or with wider items: these casts, of arrays of real or
+ * smallint, lose nothing.
+ */
+static Var *
+read_column(const LancePredicateTable *table, Node *expression)
+{
+	if (IsA(expression, ArrayCoerceExpr))
+	{
+		FuncExpr *cast = (FuncExpr *)((ArrayCoerceExpr *)expression)->elemexpr;
+
+		if (!IsA(cast, FuncExpr) ||
+			(cast->funcid != F_FLOAT8_FLOAT4 && cast->funcid != F_FLOAT8_INT2 && cast->funcid != F_FLOAT4_INT2))
+			return NULL;
+		expression = (Node *)((ArrayCoerceExpr *)expression)->arg;
+	}
+	return lance_predicate_column(table, expression);
+}
+
+/* The function of a call or of an operator with two operands, and these; InvalidOid for other expressions. */
+static Oid
+read_call(Expr *expression, List **operands)
+{
+	Oid function = InvalidOid;
+
+	if (IsA(expression, FuncExpr))
+	{
+		function = ((FuncExpr *)expression)->funcid;
+		*operands = ((FuncExpr *)expression)->args;
+	}
+	else if (IsA(expression, OpExpr))
+	{
+		function = get_opcode(((OpExpr *)expression)->opno);
+		*operands = ((OpExpr *)expression)->args;
+	}
+	return OidIsValid(function) && list_length(*operands) == 2 ? function : InvalidOid;
+}
+
 /* Whether the expression is the distance of a column of vectors to something that is known before the first row. */
 static bool
 read_distance(PlannerInfo *root, const LancePredicateTable *table, Expr *expression, LanceNearest *out)
 {
-	FuncExpr *call = (FuncExpr *)expression;
-	Var *column;
+	List *operands = NIL;
+	Oid function = read_call(expression, &operands);
 
-	if (!IsA(call, FuncExpr) || list_length(call->args) != 2 || !metric_of(call->funcid, &out->metric))
+	if (!OidIsValid(function) || !metric_of(function, &out->metric) ||
+		!lance_vector_kind(exprType(linitial(operands)), &out->kind))
 		return false;
 	for (int i = 0; i < 2; i++)
 	{
-		column = lance_predicate_column(table, list_nth(call->args, i));
-		out->query = list_nth(call->args, 1 - i);
-		if (column != NULL && lnc_distance_accepts(table->types[column->varattno]) &&
+		Var *column = read_column(table, list_nth(operands, i));
+
+		out->query = list_nth(operands, 1 - i);
+		if (column != NULL && lnc_distance_accepts(table->types[column->varattno], out->kind) &&
 			bms_is_empty(pull_varnos(root, (Node *)out->query)) &&
 			!contain_volatile_functions((Node *)out->query) && !contain_subplans((Node *)out->query))
 		{
@@ -128,10 +192,15 @@ lance_nearest_choose(PlannerInfo *root, RelOptInfo *baserel, const LanceAttribut
 
 /* ---- searching */
 
+/* A batch's vectors are to take about so many bytes, but there are to be so many of them. */
+#define CACHED_BYTES (256.0 * 1024)
+#define LEAST_ROWS 64
+
 typedef struct Candidate
 {
 	int rank; /* 0: a number, 1: NaN, 2: NULL */
 	double distance;
+	uint64 place; /* in the order of the rows */
 	uint64 address;
 } Candidate;
 
@@ -141,6 +210,7 @@ typedef struct Nearest
 	Candidate *heap;
 	int64 count;
 	int64 most;
+	uint64 seen; /* rows */
 } Nearest;
 
 /* Of equally near rows the one that comes first is nearer. */
@@ -154,7 +224,7 @@ compare_candidates(const void *a, const void *b)
 		return x->rank < y->rank ? -1 : 1;
 	if (x->rank == 0 && x->distance != y->distance)
 		return x->distance < y->distance ? -1 : 1;
-	return x->address < y->address ? -1 : x->address > y->address;
+	return x->place < y->place ? -1 : x->place > y->place;
 }
 
 static void
@@ -198,19 +268,18 @@ offer(Nearest *nearest, Candidate candidate)
 	nearest->heap[at] = candidate;
 }
 
-/* The query as both kinds of floats; NULL for both where distances to it are NULL. */
-typedef struct QueryVector
+/* What distances are taken to. */
+typedef struct Sought
 {
 	bool read;
-	const float *items32;
-	const double *items64;
-} QueryVector;
+	bool has_distance; /* distances to it are not NULL */
+	LncVector vector;
+} Sought;
 
 /* Without a vector to compare it with, no query is wrong. */
 static void
-read_query(const LanceNearestSearch *search, const LncColumn *vectors, QueryVector *query)
+read_query(const LanceNearestSearch *search, const LncColumn *vectors, Sought *query)
 {
-	LanceVector vector;
 	int64 row = 0;
 
 	while (row < vectors->length && lnc_vector_is_null(vectors, row))
@@ -218,17 +287,16 @@ read_query(const LanceNearestSearch *search, const LncColumn *vectors, QueryVect
 	if (row == vectors->length)
 		return;
 	query->read = true;
-	if (search->isnull || !lance_vector_read(DatumGetArrayTypePCopy(search->query), &vector))
+	if (search->isnull || !lance_vector_read(search->kind, search->query, &query->vector))
 		return;
-	if (vector.size != vectors->type->list_size)
-		lance_vector_sizes_differ(vectors->type->list_size, vector.size);
-	query->items32 = vector.items32;
-	query->items64 = vector.items64;
+	if (query->vector.size != vectors->type->list_size)
+		lance_vector_sizes_differ(search->kind, vectors->type->list_size, query->vector.size);
+	query->has_distance = true;
 }
 
 static void
 offer_batch(Nearest *nearest, LanceLibrary *lib, LncArena *scratch, const LanceNearestSearch *search,
-			const LncBatch *batch, int32 vectors, QueryVector *query)
+			const LncBatch *batch, int32 vectors, Sought *query)
 {
 	const uint64_t *addresses = batch->columns[batch->ncolumns - 1].values;
 	double *distances;
@@ -238,23 +306,36 @@ offer_batch(Nearest *nearest, LanceLibrary *lib, LncArena *scratch, const LanceN
 	lance_check(&lib->ctx, LNC_NEW(&lib->ctx, scratch, &isnull, batch->length));
 	if (!query->read)
 		read_query(search, &batch->columns[vectors], query);
-	if (query->items32 == NULL && query->items64 == NULL)
+	if (!query->has_distance)
 		memset(isnull, true, batch->length * sizeof(*isnull));
 	else
 		lance_check(&lib->ctx, lnc_distances(&lib->ctx, scratch, search->metric, &batch->columns[vectors],
-											 query->items32, query->items64, distances, isnull));
+											 &query->vector, distances, isnull));
 	for (int64 row = 0; row < batch->length; row++)
 	{
-		Candidate candidate = {
-			.rank = isnull[row]             ? 2
-					: isnan(distances[row]) ? 1
-											: 0,
-			.distance = distances[row],
-			.address = addresses[row],
-		};
+		Candidate candidate = {.distance = distances[row]};
 
+		/* Most rows are farther than all that were kept; equally far ones come later than these. */
+		if (nearest->count == nearest->most && nearest->heap[0].rank == 0 &&
+			(isnull[row] || !(distances[row] < nearest->heap[0].distance)))
+			continue;
+		candidate.rank = isnull[row] ? 2 : isnan(distances[row]) ? 1 : 0;
+		candidate.place = nearest->seen + row;
+		candidate.address = addresses[row];
 		offer(nearest, candidate);
 	}
+	nearest->seen += batch->length;
+}
+
+/* So many rows a batch that distances find the vectors in the processor's cache, where the reader has left them. */
+static int64
+cached_rows(const LncDataset *dataset, const LncScanSpec *spec)
+{
+	double width = 1;
+
+	for (int32 i = 0; i < spec->ncolumns; i++)
+		width += (double)lnc_type_width(&dataset->schema.fields[spec->columns[i]].type);
+	return (int64)Max(LEAST_ROWS, Min(spec->batch_rows, CACHED_BYTES / width));
 }
 
 uint64 *
@@ -263,12 +344,14 @@ lance_nearest_find(LanceLibrary *lib, const LncDataset *dataset, LanceNearestSea
 {
 	Nearest nearest = {.most = search->count, .heap = palloc(search->count * sizeof(Candidate))};
 	LncScanSpec with_addresses = *spec;
-	QueryVector query = {0};
+	Sought query = {0};
 	LncArena *scratch;
 	LncScan *scan;
 	uint64 *addresses;
 
 	with_addresses.system_columns = LNC_SYSTEM_ROW_ADDRESS;
+	if (spec->filter == NULL)
+		with_addresses.batch_rows = cached_rows(dataset, spec);
 	if (search->arena == NULL)
 		lance_check(&lib->ctx, lnc_arena_create_child(&lib->ctx, lib->arena, &search->arena));
 	lance_check(&lib->ctx, lnc_arena_create_child(&lib->ctx, search->arena, &scratch));

@@ -18,10 +18,14 @@
 typedef struct LanceNearest
 {
 	LncMetric metric;
+	LncVectorKind kind;
 	AttrNumber attnum; /* the column of vectors */
-	Expr *query;       /* real[] or double precision[], without columns of the table */
+	Expr *query;       /* of a type of that kind, without columns of the table */
 	int64 count;       /* rows wanted */
 } LanceNearest;
+
+/* The metric's name for people. */
+extern const char *lance_nearest_metric_name(LncMetric metric);
 
 /* Whether the query wants the nearest rows of the relation, which is all that it reads; conditions are left to the caller. */
 extern bool lance_nearest_choose(PlannerInfo *root, RelOptInfo *baserel, const LanceAttributes *attributes,
@@ -31,6 +35,7 @@ extern bool lance_nearest_choose(PlannerInfo *root, RelOptInfo *baserel, const L
 typedef struct LanceNearestSearch
 {
 	LncMetric metric;
+	LncVectorKind kind;
 	int64 count;
 	Datum query;     /* a value of the query's type that is not NULL */
 	bool isnull;     /* it is NULL */

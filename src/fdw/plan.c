@@ -265,8 +265,8 @@ lanceGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 
 /*
  * fdw_private of the plan is a list of four: the integer lists of the columns that rows are made of, of the LncTakeBy by
- * which rows are looked up, empty for a scan, of the columns that are read for conditions alone, and of LncMetric, column
- * and number of the nearest rows, empty unless these are looked up. fdw_exprs holds the keys, or else the query vector,
+ * which rows are looked up, empty for a scan, of the columns that are read for conditions alone, and of LncMetric,
+ * LncVectorKind, column and number of the nearest rows, empty unless these are looked up. fdw_exprs holds the keys, or else the query vector,
  * if there is one, and the conditions that the scan takes over. fdw_recheck_quals holds the conditions that the
  * executor does not evaluate for the rows found.
  */
@@ -315,7 +315,8 @@ lanceGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid, 
 	if (kind == PATH_NEAREST)
 	{
 		by = list_make1_int(LNC_TAKE_ADDRESS);
-		nearest = list_make3_int((int)state->nearest.metric, state->nearest.attnum, (int)state->nearest.count);
+		nearest = list_make4_int((int)state->nearest.metric, (int)state->nearest.kind, state->nearest.attnum,
+								 (int)state->nearest.count);
 		expressions = lcons(state->nearest.query, expressions);
 	}
 	return make_foreignscan(tlist, extract_actual_clauses(local, false), baserel->relid, expressions,

@@ -168,16 +168,17 @@ prepare_nearest(LanceScanState *state, ForeignScanState *node)
 	List *rest;
 
 	state->nearest.metric = (LncMetric)linitial_int(nearest);
-	state->nearest.count = lthird_int(nearest);
+	state->nearest.kind = (LncVectorKind)lsecond_int(nearest);
+	state->nearest.count = lfourth_int(nearest);
 	lance_attributes_find(relation, dataset, &attributes);
 	clauses = lance_pushdown_split(plan->scan.scanrelid, &attributes, clauses, &rest);
-	if (rest != NIL || attributes.types[lsecond_int(nearest)] == NULL ||
-		!lnc_distance_accepts(attributes.types[lsecond_int(nearest)]))
+	if (rest != NIL || attributes.types[lthird_int(nearest)] == NULL ||
+		!lnc_distance_accepts(attributes.types[lthird_int(nearest)], state->nearest.kind))
 		lance_types_changed(relation);
 	asked =
-		list_delete_int(lance_pushdown_columns(NIL, (Node *)clauses, plan->scan.scanrelid), lsecond_int(nearest));
+		list_delete_int(lance_pushdown_columns(NIL, (Node *)clauses, plan->scan.scanrelid), lthird_int(nearest));
 	lance_match_columns(relation, dataset, linitial_node(List, plan->fdw_private), NIL, &state->columns);
-	lance_match_columns(relation, dataset, list_make1_int(lsecond_int(nearest)), asked, &state->asked);
+	lance_match_columns(relation, dataset, list_make1_int(lthird_int(nearest)), asked, &state->asked);
 	state->query = ExecInitExpr(linitial(plan->fdw_exprs), &node->ss.ps);
 	state->filter = prepare_conditions(node, &attributes, clauses, &state->asked);
 }
