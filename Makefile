@@ -60,6 +60,7 @@ REGRESS += fdw_fixtures
 REGRESS += fdw_scan
 REGRESS += fdw_plan
 REGRESS += fdw_pushdown
+REGRESS += fdw_parallel
 REGRESS += fdw_versions
 REGRESS += fdw_import
 REGRESS += fdw_encoding

@@ -110,14 +110,15 @@ lanceExplainForeignScan(ForeignScanState *node, ExplainState *es)
 	}
 	if (state->scan != NULL)
 		lnc_scan_stats(state->scan, &stats);
+	if (state->lib != NULL)
+		usage = state->lib->ctx.usage;
+	lance_parallel_add_stats(state->parallel, &stats, &usage);
 	ExplainPropertyInteger("Lance Fragments", NULL, (int64)stats.fragments, es);
 	ExplainPropertyInteger("Lance Rows", NULL, (int64)stats.rows, es);
 	if (!state->looks_up)
 		ExplainPropertyInteger("Lance Rows Deleted", NULL, (int64)stats.rows_deleted, es);
 	if (state->filter != NULL)
 		ExplainPropertyInteger("Lance Rows Filtered", NULL, (int64)stats.rows_filtered, es);
-	if (state->lib != NULL)
-		usage = state->lib->ctx.usage;
 	ExplainPropertyInteger("Storage Requests", NULL, (int64)(usage.requests + stats.blobs.requests), es);
 	ExplainPropertyInteger("Storage Bytes", NULL, (int64)(usage.bytes_read + stats.blobs.bytes_read), es);
 	if (stats.blobs.requests > 0)

@@ -27,6 +27,12 @@ lance_sql_fdw_handler(PG_FUNCTION_ARGS)
 	routine->IterateForeignScan = lanceIterateForeignScan;
 	routine->ReScanForeignScan = lanceReScanForeignScan;
 	routine->EndForeignScan = lanceEndForeignScan;
+	routine->IsForeignScanParallelSafe = lanceIsForeignScanParallelSafe;
+	routine->EstimateDSMForeignScan = lanceEstimateDSMForeignScan;
+	routine->InitializeDSMForeignScan = lanceInitializeDSMForeignScan;
+	routine->ReInitializeDSMForeignScan = lanceReInitializeDSMForeignScan;
+	routine->InitializeWorkerForeignScan = lanceInitializeWorkerForeignScan;
+	routine->ShutdownForeignScan = lanceShutdownForeignScan;
 	routine->ExplainForeignScan = lanceExplainForeignScan;
 	routine->AnalyzeForeignTable = lanceAnalyzeForeignTable;
 	routine->ImportForeignSchema = lanceImportForeignSchema;

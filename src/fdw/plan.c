@@ -8,6 +8,7 @@
 
 #include "access/sysattr.h"
 #include "access/table.h"
+#include "fdw/parallel.h"
 #include "fdw/plan.h"
 #include "fdw/pushdown.h"
 #include "fdw/row_key.h"
@@ -178,6 +179,17 @@ scan_cost(const RelOptInfo *baserel, const LancePlanState *state)
 	return baserel->tuples * asked + (state->pushed == NIL ? baserel->tuples : state->kept) * made;
 }
 
+/*
+ * What is read by every process for itself might be of different versions: only what is shared among them goes into a
+ * parallel plan.
+ */
+static void
+add_whole_path(RelOptInfo *rel, ForeignPath *path)
+{
+	path->path.parallel_safe = false;
+	add_path(rel, &path->path);
+}
+
 /* A path that looks up the rows of a key. startup: what is to be paid before the first row. */
 static void
 add_lookup_path(PlannerInfo *root, RelOptInfo *baserel, const LanceRowKey *key, double rows, Cost startup,
@@ -198,8 +210,8 @@ add_lookup_path(PlannerInfo *root, RelOptInfo *baserel, const LanceRowKey *key, 
 	startup += baserel->baserestrictcost.startup + baserel->reltarget->cost.startup;
 	total = startup + found * (pages * seq_page_cost + row_cost(baserel, state)) +
 			rows * baserel->reltarget->cost.per_tuple;
-	add_path(baserel, (Path *)create_foreignscan_path(root, baserel, NULL, rows, startup, total, NIL, outer, NULL,
-													  list_make1_int(PATH_LOOKUP)));
+	add_whole_path(baserel, create_foreignscan_path(root, baserel, NULL, rows, startup, total, NIL, outer, NULL,
+													list_make1_int(PATH_LOOKUP)));
 }
 
 /* A path that finds the nearest rows and looks them up: in the order that the query wants. */
@@ -217,9 +229,9 @@ add_nearest_path(PlannerInfo *root, RelOptInfo *baserel)
 		startup + found * (seq_page_cost * (LOOKUP_PAGES + list_length(state->attnums) * LOOKUP_COLUMN_PAGES) +
 						   cpu_tuple_cost + baserel->reltarget->cost.per_tuple);
 
-	add_path(baserel,
-			 (Path *)create_foreignscan_path(root, baserel, NULL, baserel->rows, startup, total,
-											 root->query_pathkeys, NULL, NULL, list_make1_int(PATH_NEAREST)));
+	add_whole_path(baserel,
+				   create_foreignscan_path(root, baserel, NULL, baserel->rows, startup, total, root->query_pathkeys,
+										   NULL, NULL, list_make1_int(PATH_NEAREST)));
 }
 
 /* Paths that look up rows by id or address: those that conditions name, and those that join clauses do. */
@@ -246,6 +258,29 @@ add_lookup_paths(PlannerInfo *root, RelOptInfo *baserel)
 	}
 }
 
+/* The scan shared by the leader and workers. */
+static void
+add_partial_path_of_scan(PlannerInfo *root, RelOptInfo *baserel)
+{
+	LancePlanState *state = baserel->fdw_private;
+	int workers = lance_parallel_workers(baserel, state->pages);
+	double divisor = lance_parallel_divisor(workers);
+	double rows = clamp_row_est(baserel->rows / divisor);
+	ForeignPath *path;
+	Cost startup;
+	Cost total;
+
+	if (workers == 0)
+		return;
+	startup = STARTUP_PAGES * seq_page_cost + baserel->baserestrictcost.startup + baserel->reltarget->cost.startup;
+	total = startup + (state->pages * seq_page_cost + scan_cost(baserel, state)) / divisor +
+			rows * baserel->reltarget->cost.per_tuple;
+	path = create_foreignscan_path(root, baserel, NULL, rows, startup, total, NIL, NULL, NULL, NIL);
+	path->path.parallel_aware = true;
+	path->path.parallel_workers = workers;
+	add_partial_path(baserel, &path->path);
+}
+
 void
 lanceGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 {
@@ -254,9 +289,10 @@ lanceGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 	Cost total = startup + state->pages * seq_page_cost + scan_cost(baserel, state) +
 				 baserel->reltarget->cost.startup + baserel->rows * baserel->reltarget->cost.per_tuple;
 
-	add_path(baserel, (Path *)create_foreignscan_path(root, baserel, NULL, baserel->rows,
-													  startup + baserel->reltarget->cost.startup, total, NIL,
-													  baserel->lateral_relids, NULL, NIL));
+	add_whole_path(baserel, create_foreignscan_path(root, baserel, NULL, baserel->rows,
+													startup + baserel->reltarget->cost.startup, total, NIL,
+													baserel->lateral_relids, NULL, NIL));
+	add_partial_path_of_scan(root, baserel);
 	if (lance_guc_row_lookup)
 		add_lookup_paths(root, baserel);
 	if (state->wants_nearest)

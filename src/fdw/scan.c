@@ -183,6 +183,26 @@ prepare_nearest(LanceScanState *state, ForeignScanState *node)
 	state->filter = prepare_conditions(node, &attributes, clauses, &state->asked);
 }
 
+/* Get ready to read state->source. */
+static void
+prepare(ForeignScanState *node)
+{
+	LanceScanState *state = node->fdw_state;
+	ForeignScan *plan = (ForeignScan *)node->ss.ps.plan;
+	bool exact;
+
+	if (lfourth_node(List, plan->fdw_private) != NIL)
+		prepare_nearest(state, node);
+	else
+		prepare_scan(state, node, state->looks_up ? NIL : plan->fdw_exprs);
+	state->total = lance_source_rows(state->source, &exact);
+	if (!exact || state->looks_up || state->filter != NULL || state->rest != NULL || state->parallel != NULL)
+		state->total = -1;
+	state->memory = AllocSetContextCreate(node->ss.ps.state->es_query_cxt, "lance scan", ALLOCSET_SMALL_SIZES);
+	state->turn = AllocSetContextCreate(state->memory, "lance values of conditions", ALLOCSET_SMALL_SIZES);
+	state->lib = lance_library_create(state->memory);
+}
+
 static void
 begin_scan(ForeignScanState *node, int eflags)
 {
@@ -193,7 +213,6 @@ begin_scan(ForeignScanState *node, int eflags)
 	LanceScanState *state = palloc0(sizeof(*state));
 	List *by = lsecond_node(List, plan->fdw_private);
 	bool nearest = lfourth_node(List, plan->fdw_private) != NIL;
-	bool exact;
 
 	node->fdw_state = state;
 	state->options = lance_table_options_get(RelationGetRelid(relation));
@@ -205,19 +224,10 @@ begin_scan(ForeignScanState *node, int eflags)
 		state->by = linitial_int(by);
 	if (by != NIL && !nearest)
 		state->keys = ExecInitExpr(linitial(plan->fdw_exprs), &node->ss.ps);
-	if ((eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0)
+	if ((eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0 || lance_parallel_is_worker(node))
 		return;
 	state->source = lance_source_open(state->options, state->userid, estate);
-	if (nearest)
-		prepare_nearest(state, node);
-	else
-		prepare_scan(state, node, by != NIL ? NIL : plan->fdw_exprs);
-	state->total = lance_source_rows(state->source, &exact);
-	if (!exact || state->looks_up || state->filter != NULL || state->rest != NULL)
-		state->total = -1;
-	state->memory = AllocSetContextCreate(estate->es_query_cxt, "lance scan", ALLOCSET_SMALL_SIZES);
-	state->turn = AllocSetContextCreate(state->memory, "lance values of conditions", ALLOCSET_SMALL_SIZES);
-	state->lib = lance_library_create(state->memory);
+	prepare(node);
 }
 
 /*
@@ -281,7 +291,11 @@ ready_scan(LanceScanState *state, ExprContext *econtext)
 			.nhidden = state->columns.nhidden_fields,
 		};
 
+		if (state->parallel != NULL)
+			lance_parallel_ranges(state->parallel, &spec);
 		lance_check(ctx, lnc_scan_open(ctx, state->lib->arena, state->source->dataset, &spec, &state->scan));
+		if (state->parallel != NULL)
+			lance_parallel_watch(state->parallel, state->scan, ctx);
 	}
 	else if (state->filter != NULL && !state->filter_current)
 		lance_check(ctx, lnc_scan_filter(ctx, state->scan, bind_filter(state, econtext)));
@@ -483,7 +497,7 @@ rescan(ForeignScanState *node)
 		state->filter_current = false;
 		state->batch = NULL;
 	}
-	else if (state->scan != NULL && (state->batches > 1 || state->batch == NULL))
+	else if (state->scan != NULL && (state->batches > 1 || state->batch == NULL || state->parallel != NULL))
 	{
 		state->batch = NULL;
 		state->batches = 0;
@@ -502,6 +516,27 @@ end_scan(ForeignScanState *node)
 	if (state->memory != NULL)
 		MemoryContextDelete(state->memory);
 	state->memory = NULL;
+}
+
+/* ---- sharing it with other processes */
+
+static void
+start_parallel(ForeignScanState *node, const ParallelContext *pcxt, void *coordinate)
+{
+	LanceScanState *state = node->fdw_state;
+
+	lance_parallel_start(&state->parallel, state->source, pcxt, coordinate);
+	state->total = -1;
+}
+
+static void
+attach_parallel(ForeignScanState *node, void *coordinate)
+{
+	LanceScanState *state = node->fdw_state;
+
+	state->parallel =
+		lance_parallel_attach(coordinate, state->options, state->userid, node->ss.ps.state, &state->source);
+	prepare(node);
 }
 
 /* ---- the callbacks: a plan without a relation of its own makes aggregates */
@@ -543,4 +578,53 @@ lanceEndForeignScan(ForeignScanState *node)
 		lance_aggregate_end(node);
 	else
 		end_scan(node);
+}
+
+bool
+lanceIsForeignScanParallelSafe(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
+{
+	return true;
+}
+
+static LanceParallel **
+parallel_of(ForeignScanState *node)
+{
+	return &((LanceScanState *)node->fdw_state)->parallel;
+}
+
+Size
+lanceEstimateDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt)
+{
+	return lance_parallel_size(((LanceScanState *)node->fdw_state)->source);
+}
+
+void
+lanceInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt, void *coordinate)
+{
+	MemoryContext old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
+
+	start_parallel(node, pcxt, coordinate);
+	MemoryContextSwitchTo(old);
+}
+
+void
+lanceReInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt, void *coordinate)
+{
+	lance_parallel_restart(*parallel_of(node));
+}
+
+void
+lanceInitializeWorkerForeignScan(ForeignScanState *node, shm_toc *toc, void *coordinate)
+{
+	MemoryContext old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
+
+	attach_parallel(node, coordinate);
+	MemoryContextSwitchTo(old);
+}
+
+void
+lanceShutdownForeignScan(ForeignScanState *node)
+{
+	if (!makes_aggregates(node))
+		lance_parallel_shutdown(*parallel_of(node));
 }

@@ -7,6 +7,7 @@
 
 #include "commands/explain.h"
 #include "fdw/nearest.h"
+#include "fdw/parallel.h"
 #include "fdw/pushdown.h"
 #include "fdw/source.h"
 #include "foreign/fdwapi.h"
@@ -70,7 +71,8 @@ typedef struct LanceScanState
 	double produced;       /* rows since the start or the last rewind */
 	double total;          /* rows that the manifest promises, -1 where it does not */
 	bool finished;
-	bool system_columns; /* a system column is asked for */
+	bool system_columns;     /* a system column is asked for */
+	LanceParallel *parallel; /* NULL: not shared with other processes */
 
 	/* Conditions that the scan evaluates. */
 	LancePredicate *filter; /* NULL: none */
@@ -104,6 +106,12 @@ extern void lanceBeginForeignScan(ForeignScanState *node, int eflags);
 extern TupleTableSlot *lanceIterateForeignScan(ForeignScanState *node);
 extern void lanceReScanForeignScan(ForeignScanState *node);
 extern void lanceEndForeignScan(ForeignScanState *node);
+extern bool lanceIsForeignScanParallelSafe(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte);
+extern Size lanceEstimateDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt);
+extern void lanceInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt, void *coordinate);
+extern void lanceReInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt, void *coordinate);
+extern void lanceInitializeWorkerForeignScan(ForeignScanState *node, shm_toc *toc, void *coordinate);
+extern void lanceShutdownForeignScan(ForeignScanState *node);
 extern void lanceExplainForeignScan(ForeignScanState *node, ExplainState *es);
 extern bool lanceAnalyzeForeignTable(Relation relation, AcquireSampleRowsFunc *func, BlockNumber *totalpages);
 extern List *lanceImportForeignSchema(ImportForeignSchemaStmt *stmt, Oid server_oid);

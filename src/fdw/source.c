@@ -514,6 +514,81 @@ lance_source_open(const LanceTableOptions *options, Oid userid, EState *estate)
 	return &entry->public;
 }
 
+/* ---- in parallel workers */
+
+/* A Pin, followed by location, manifest's key and branch (empty: main), each ended by a zero. */
+typedef struct WrittenPin
+{
+	Oid server_oid;
+	uint64 version;
+	uint64 manifest_size;
+	int64 time;
+} WrittenPin;
+
+static const Pin *
+pin_of(const LanceSource *source)
+{
+	return &((const SourceEntry *)source)->pin;
+}
+
+Size
+lance_source_pin_size(const LanceSource *source)
+{
+	const Pin *pin = pin_of(source);
+
+	return sizeof(WrittenPin) + strlen(pin->location) + strlen(pin->manifest_key) +
+		   (pin->branch != NULL ? strlen(pin->branch) : 0) + 3;
+}
+
+static char *
+write_text(char *out, const char *text)
+{
+	size_t size = strlen(text) + 1;
+
+	memcpy(out, text, size);
+	return out + size;
+}
+
+void
+lance_source_pin_write(const LanceSource *source, char *out)
+{
+	const Pin *pin = pin_of(source);
+	WrittenPin written = {.server_oid = pin->profile->server_oid,
+						  .version = pin->version,
+						  .manifest_size = pin->manifest_size,
+						  .time = pin->time};
+
+	memcpy(out, &written, sizeof(written));
+	out = write_text(out + sizeof(written), pin->location);
+	out = write_text(out, pin->manifest_key);
+	(void)write_text(out, pin->branch != NULL ? pin->branch : "");
+}
+
+LanceSource *
+lance_source_open_pin(const char *bytes, const LanceTableOptions *options, Oid userid, EState *estate)
+{
+	WrittenPin written;
+	Pin pin = {0};
+	SourceEntry *entry;
+
+	memcpy(&written, bytes, sizeof(written));
+	pin.location = pstrdup(bytes + sizeof(written));
+	bytes += sizeof(written) + strlen(pin.location) + 1;
+	pin.manifest_key = pstrdup(bytes);
+	bytes += strlen(bytes) + 1;
+	pin.branch = bytes[0] != '\0' ? pstrdup(bytes) : NULL;
+	pin.profile = lance_profile_of_server(written.server_oid, userid);
+	pin.version = written.version;
+	pin.manifest_size = written.manifest_size;
+	pin.time = written.time;
+	entry = find_source(&pin, userid);
+	if (entry == NULL)
+		entry = open_source(options, userid, &pin);
+	dlist_move_head(&sources, &entry->node);
+	remember_statement_pin(options, userid, estate, entry);
+	return &entry->public;
+}
+
 double
 lance_source_rows(const LanceSource *source, bool *exact)
 {

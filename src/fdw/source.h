@@ -29,6 +29,17 @@ typedef struct LanceSource
  */
 extern LanceSource *lance_source_open(const LanceTableOptions *options, Oid userid, EState *estate);
 
+/* Which dataset and version a source is, as bytes without secrets, for other processes of the same query. */
+extern Size lance_source_pin_size(const LanceSource *source);
+extern void lance_source_pin_write(const LanceSource *source, char *out);
+
+/*
+ * In a parallel worker: the source that the leader wrote the pin of, for the rest of the query. The place is opened with the
+ * rights of userid; that the table may be read, the leader has made sure. Throws LN011 when that version is gone.
+ */
+extern LanceSource *lance_source_open_pin(const char *pin, const LanceTableOptions *options, Oid userid,
+										  EState *estate);
+
 /* Live rows by the manifest alone; *exact is false when some deletions are not counted there. */
 extern double lance_source_rows(const LanceSource *source, bool *exact);
 

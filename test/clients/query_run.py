@@ -181,8 +181,8 @@ class Queries:
         return rnd.choice([n + " IS NULL", n + " IS NOT NULL", "b", "NOT b", "b IS TRUE", "b IS NOT TRUE", "b IS FALSE", "b IS NOT FALSE",
                            "b IS UNKNOWN", "b IS NOT UNKNOWN", "b = true", "b <> true", "id % 3 = 1", "i16 + 1 > i8", "id < %d" % rnd.randint(0, 9000)])
 
-    def aggregate(self):
-        n = rnd.choice(list(COLUMNS))
+    def aggregate(self, columns=tuple(COLUMNS)):
+        n = rnd.choice(columns)
         sql = COLUMNS[n][2]
         choices = ["count(*)", "count(%s)" % n]
         if n in ORDERED and sql != "bytea":
@@ -368,6 +368,31 @@ def one_version(run, session, version):
                 session.rows("DEALLOCATE q_heap; DEALLOCATE q_lance")
         session.rows("RESET plan_cache_mode")
 
+    def parallel():
+        """All of it by several processes. What depends on the order of rows is left out: sums of floats, and which zero is met first."""
+        shared = 0
+        session.rows("SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET force_parallel_mode = on; "
+                     "SET max_parallel_workers_per_gather = 3")
+        exact = [n for n in COLUMNS if n not in ("f32", "f64")]
+        for _ in range(QUERIES // 3):
+            session.rows("SET parallel_leader_participation = %s; SET work_mem = '%s'" % (rnd.choice(["on", "on", "off"]), rnd.choice(["64kB", "4MB"])))
+            keys = rnd.sample([n for n in GROUPED if n != "f64"], rnd.choice([0, 1, 1, 2]))
+            calls = [queries.aggregate(exact) for _ in range(rnd.choice([1, 2, 4]))]
+            sqls = ["SELECT %s FROM TABLE WHERE %s ORDER BY id" % (", ".join(["id"] + rnd.sample(list(COLUMNS), 2)), queries.condition()),
+                    "SELECT %s FROM TABLE WHERE %s %s" % (", ".join(keys + calls), queries.condition(2), "GROUP BY " + ", ".join(keys) if keys else ""),
+                    "SELECT count(*), sum(a.id), sum(b.id) FROM TABLE a JOIN TABLE b ON a.id = b.id + 1 WHERE a.u8 < %d OR a.id < 30" % rnd.randint(0, 255),
+                    "SELECT a.id, (SELECT count(*) FROM TABLE b WHERE b.i8 = a.i8) FROM TABLE a WHERE a.id %% 2000 = %d ORDER BY 1" % rnd.randint(0, 1999)]
+            if keys:
+                sqls[1] = "SELECT * FROM (%s OFFSET 0) q ORDER BY %s" % (sqls[1], ", ".join("%d NULLS FIRST" % (i + 1) for i in range(len(keys))))
+            for sql in sqls:
+                shared += "Parallel Foreign Scan" in str(session.rows("EXPLAIN " + sql.replace("TABLE", "lance")))
+                same(session, sql)
+        for setting in ("parallel_setup_cost", "parallel_tuple_cost", "min_parallel_table_scan_size", "force_parallel_mode",
+                        "max_parallel_workers_per_gather", "parallel_leader_participation", "work_mem"):
+            session.rows("RESET " + setting)
+        eq(shared * 2 > QUERIES // 3 * 4, True, "most are shared (%d)" % shared)
+        return "%d of %d shared" % (shared, QUERIES // 3 * 4)
+
     def many_groups():
         """Where it is known that the groups are too many for one pass, the executor aggregates, which needs no other."""
         sql = "SELECT id, count(*) FROM TABLE GROUP BY id"
@@ -386,6 +411,7 @@ def one_version(run, session, version):
         run.step("nearest rows, version " + version, nearest)
         run.step("joins, version " + version, joins)
         run.step("prepared statements, version " + version, generic)
+        run.step("parallel plans, version " + version, parallel)
         run.step("many groups, version " + version, many_groups)
 
 
