@@ -358,6 +358,12 @@ lnc_file_limit_read_ahead(LncFile *file, uint64_t bytes)
 }
 
 LncCode
+lnc_file_keep_open(LncContext *ctx, LncFile *file)
+{
+	return file->open != NULL ? LNC_OK : lnc_object_open(ctx, file->arena, file->store, file->key, &file->open);
+}
+
+LncCode
 lnc_file_column_rows(LncContext *ctx, const LncFile *file, uint32_t column, uint64_t *rows)
 {
 	const FileColumn *loaded;

@@ -37,6 +37,9 @@ extern uint32_t lnc_file_nreaders(const LncFile *file);
 #define LNC_READ_AHEAD_MOST ((uint64_t)4 * 1024 * 1024)
 extern void lnc_file_limit_read_ahead(LncFile *file, uint64_t bytes);
 
+/* Have a scan of local disk keep the file open from its first page on, until the file's arena is reset. */
+extern LncCode lnc_file_keep_open(LncContext *ctx, LncFile *file) LNC_MUST_CHECK;
+
 /*
  * Rows of a file column: the sum of its pages' lengths. LNC_CORRUPT when column is out of range, its metadata is
  * damaged or the sum overflows.

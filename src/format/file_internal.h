@@ -55,6 +55,7 @@ struct LncFile
 	FileRegion *region;  /* metadata read last, outside the tail */
 	uint32_t nreaders;   /* page readers that were made */
 	uint64_t read_ahead; /* largest window of each of their buffers, in bytes */
+	LncOpenObject *open; /* for the reads of page readers; NULL: each opens the file anew */
 };
 
 /* The column's metadata, loaded if need be. LNC_CORRUPT when there is no such column or it is damaged. */

@@ -4,8 +4,9 @@
  *
  * A request that its buffer's window does not hold is rounded up and fetched, so that a scan in small batches makes
  * few requests; the rounding is small after a jump and grows while the reader goes on in order. Requests for a whole
- * buffer, larger than a window, or scattered over the buffer, are read exactly. Bytes are handed out as copies in the caller's arena,
- * because a window is replaced when the scan leaves it.
+ * buffer, larger than a window, or scattered over the buffer, are read exactly; so are those on local disk that are worth
+ * a system call. A window is replaced when the scan leaves it: what is large of it is lent to the caller's arena, which
+ * keeps the bytes until it is done, and the rest is copied there.
  */
 #include <inttypes.h>
 
@@ -14,11 +15,21 @@
 /* Bytes fetched at once are LNC_READ_AHEAD_LEAST after a jump, then grow by this factor. */
 #define WINDOW_GROWTH 4
 
+/* On local disk requests of so many bytes are read where they are needed, rather than through a window. */
+#define NEAR_EXACT ((uint64_t)16 * 1024)
+
+/* The largest window there: what lies in it is soon used, from the processor's cache. */
+#define NEAR_WINDOW ((uint64_t)256 * 1024)
+
+/* Parts of a window are lent if they are at least this large, and this part of the window; else they are copied. */
+#define LEND_LEAST ((uint64_t)1024)
+#define LEND_PART 16
+
 /* Windows that were fetched by one call share its memory. */
 typedef struct Fetch
 {
 	LncArena *arena; /* owned; holds this struct and the bytes */
-	uint32_t users;  /* windows that point into it */
+	uint64_t users;  /* windows that point into it, and arenas that were lent parts of them */
 } Fetch;
 
 /* What is in memory of one buffer, and what the request at hand wants of it. */
@@ -47,11 +58,21 @@ struct PageReader
 	LncArena *arena;     /* owned; holds the windows of the page at hand */
 	const FilePage *page;
 	Window *windows; /* array of page->nbuffers */
+	bool near;       /* the file is on local disk */
 	uint64_t ahead;  /* bytes to fetch at once */
 	LncPageSource source;
 };
 
-/* Empty a window; the fetch behind it goes with its last user. */
+/* One user less; the fetch goes with the last. */
+static void
+release_fetch(void *arg)
+{
+	Fetch *fetch = arg;
+
+	if (--fetch->users == 0)
+		lnc_arena_destroy(fetch->arena);
+}
+
 static void
 drop_window(Window *window)
 {
@@ -59,8 +80,8 @@ drop_window(Window *window)
 
 	window->fetch = NULL;
 	window->length = 0;
-	if (fetch != NULL && --fetch->users == 0)
-		lnc_arena_destroy(fetch->arena);
+	if (fetch != NULL)
+		release_fetch(fetch);
 }
 
 static void
@@ -127,6 +148,26 @@ gather_wants(LncContext *ctx, PageReader *reader, size_t nranges, const LncPageR
 	return LNC_OK;
 }
 
+/* The largest window, in bytes. */
+static uint64_t
+read_ahead(const PageReader *reader)
+{
+	uint64_t most = reader->file->read_ahead;
+
+	return reader->near && most > NEAR_WINDOW ? NEAR_WINDOW : most;
+}
+
+static LncCode
+read_file(LncContext *ctx, const PageReader *reader, LncArena *arena, size_t n, const LncRange *ranges,
+		  const uint8_t **outs)
+{
+	const LncFile *file = reader->file;
+
+	if (file->open != NULL)
+		return lnc_object_read_ranges(ctx, file->open, arena, n, ranges, outs);
+	return lnc_store_read_ranges(ctx, file->store, arena, file->key, n, ranges, outs);
+}
+
 /* Decide how each buffer is read and fetch the windows that are needed, all in one call. */
 static LncCode
 fetch_windows(LncContext *ctx, PageReader *reader, LncArena *scratch, size_t nranges, const LncPageRange *ranges)
@@ -156,8 +197,8 @@ fetch_windows(LncContext *ctx, PageReader *reader, LncArena *scratch, size_t nra
 		if (window->fetch != NULL && window->low >= window->offset &&
 			lnc_range_ok(window->low - window->offset, span, window->length))
 			continue;
-		if (span > reader->file->read_ahead || span == reader->page->sizes[buffer] ||
-			span > window->sum * 2 + LNC_READ_AHEAD_LEAST)
+		if (span > read_ahead(reader) || (reader->near && span >= NEAR_EXACT) ||
+			span == reader->page->sizes[buffer] || span > window->sum * 2 + LNC_READ_AHEAD_LEAST)
 		{
 			window->want = WANT_EXACT;
 			continue;
@@ -175,7 +216,7 @@ fetch_windows(LncContext *ctx, PageReader *reader, LncArena *scratch, size_t nra
 	LNC_TRY(lnc_arena_create_scratch(ctx, &arena));
 	code = LNC_NEW(ctx, arena, &fetch, 1);
 	if (code == LNC_OK)
-		code = lnc_store_read_ranges(ctx, reader->file->store, arena, reader->file->key, n, wanted, bytes);
+		code = read_file(ctx, reader, arena, n, wanted, bytes);
 	if (code != LNC_OK)
 	{
 		lnc_arena_destroy(arena);
@@ -218,11 +259,32 @@ read_exact(LncContext *ctx, PageReader *reader, LncArena *arena, size_t nranges,
 			wanted[n].offset = reader->page->offsets[ranges[i].buffer] + ranges[i].offset;
 			wanted[n++].length = ranges[i].length;
 		}
-	LNC_TRY(lnc_store_read_ranges(ctx, reader->file->store, arena, reader->file->key, n, wanted, bytes));
+	LNC_TRY(read_file(ctx, reader, arena, n, wanted, bytes));
 	n = 0;
 	for (size_t i = 0; i < nranges; i++)
 		if (ranges[i].length > 0 && reader->windows[ranges[i].buffer].want == WANT_EXACT)
 			outs[i] = bytes[n++];
+	return LNC_OK;
+}
+
+/* Part of a window for whoever uses arena. */
+static LncCode
+hand_out(LncContext *ctx, const Window *window, LncArena *arena, uint64_t offset, size_t length,
+		 const uint8_t **out)
+{
+	const uint8_t *part = window->data + offset;
+	void *copy;
+
+	if (length >= LEND_LEAST && length >= window->length / LEND_PART)
+	{
+		LNC_TRY(lnc_arena_on_cleanup(ctx, arena, release_fetch, window->fetch));
+		window->fetch->users++;
+		*out = part;
+		return LNC_OK;
+	}
+	LNC_TRY(lnc_arena_alloc(ctx, arena, length, &copy));
+	memcpy(copy, part, length);
+	*out = copy;
 	return LNC_OK;
 }
 
@@ -243,7 +305,6 @@ read_page(LncContext *ctx, const LncPageSource *source, LncArena *arena, size_t 
 	for (size_t i = 0; i < nranges; i++)
 	{
 		const Window *window = &reader->windows[ranges[i].buffer];
-		void *copy;
 
 		if (ranges[i].length == 0)
 		{
@@ -252,9 +313,8 @@ read_page(LncContext *ctx, const LncPageSource *source, LncArena *arena, size_t 
 		}
 		if (window->want != WANT_WINDOW)
 			continue;
-		LNC_TRY(lnc_arena_alloc(ctx, arena, (size_t)ranges[i].length, &copy));
-		memcpy(copy, window->data + (ranges[i].offset - window->offset), (size_t)ranges[i].length);
-		outs[i] = copy;
+		LNC_TRY(
+			hand_out(ctx, window, arena, ranges[i].offset - window->offset, (size_t)ranges[i].length, &outs[i]));
 	}
 	return LNC_OK;
 }
@@ -266,6 +326,7 @@ lnc_page_reader_create(LncContext *ctx, LncArena *arena, LncFile *file, PageRead
 
 	LNC_TRY(LNC_NEW(ctx, arena, &reader, 1));
 	reader->file = file;
+	reader->near = lnc_store_near(file->store);
 	reader->ahead = LNC_READ_AHEAD_LEAST;
 	file->nreaders++;
 	reader->source.read = read_page;
@@ -300,8 +361,8 @@ lnc_page_reader_sequential(PageReader *reader, bool sequential)
 {
 	if (!sequential)
 		reader->ahead = LNC_READ_AHEAD_LEAST;
-	else if (reader->ahead < reader->file->read_ahead / WINDOW_GROWTH)
+	else if (reader->ahead < read_ahead(reader) / WINDOW_GROWTH)
 		reader->ahead *= WINDOW_GROWTH;
 	else
-		reader->ahead = reader->file->read_ahead;
+		reader->ahead = read_ahead(reader);
 }

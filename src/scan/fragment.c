@@ -82,8 +82,11 @@ typedef struct OpenFile
 	LncBlobSource *blobs;
 } OpenFile;
 
+/* Files that are kept open while they are scanned; those of more would use up what the process may have. */
+#define KEPT_FILES 4
+
 static LncCode
-open_data_file(LncContext *ctx, LncFragmentReader *reader, const LncDataFile *data_file, OpenFile *out)
+open_data_file(LncContext *ctx, LncFragmentReader *reader, const LncDataFile *data_file, bool keep, OpenFile *out)
 {
 	LncStore *store;
 	char *key;
@@ -94,7 +97,8 @@ open_data_file(LncContext *ctx, LncFragmentReader *reader, const LncDataFile *da
 		return lnc_fail(ctx, LNC_UNSUPPORTED, "data file version 0.1 is not supported");
 	LNC_TRY(lnc_blob_source_create(ctx, reader->arena, reader->dataset, data_file, store, key, reader->blobs,
 								   &out->blobs));
-	return lnc_file_open(ctx, reader->arena, store, key, data_file->size, &out->file);
+	LNC_TRY(lnc_file_open(ctx, reader->arena, store, key, data_file->size, &out->file));
+	return keep ? lnc_file_keep_open(ctx, out->file) : LNC_OK;
 }
 
 /* Open the field in each data file that holds a part of it. *file: the one at hand. */
@@ -119,7 +123,7 @@ open_column(LncContext *ctx, LncFragmentReader *reader, OpenFile *files, const L
 		if (source->nparts > 0 && lnc_field_is_leaf(field))
 			return lnc_fail(ctx, LNC_CORRUPT, "field %d is stored twice", (int)field->id);
 		if (files[i].file == NULL)
-			LNC_TRY(open_data_file(ctx, reader, candidate, &files[i]));
+			LNC_TRY(open_data_file(ctx, reader, candidate, i < KEPT_FILES, &files[i]));
 		LNC_TRY(lnc_field_reader_open(ctx, reader->arena, files[i].file, field, &map, fragment->physical_rows,
 									  &part->reader));
 		part->file = candidate;

@@ -4,12 +4,21 @@
  */
 #include "scan/scan.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "dataset/deletion.h"
 #include "scan/fragment.h"
 
 #define DEFAULT_BATCH_ROWS 4096
+
+/* Rows of the first batch; the next ones grow by the factor until they are as large as they may be. */
+#define FIRST_BATCH_ROWS 64
+#define BATCH_GROWTH 4
+
+/* A batch of more rows than these is to be no larger than what stays in a processor's cache until it has been used. */
+#define CACHED_ROWS 256
+#define CACHED_BYTES (768 * 1024.0)
 
 struct LncScan
 {
@@ -27,7 +36,7 @@ struct LncScan
 	LncBudget budget;         /* of all that the scan takes; its limit is that of the batch */
 	LncArena *fragment_arena; /* files, readers and deletions of the fragment at hand */
 	LncArena *batch_arena;    /* limited: the batch handed out */
-	uint64_t step;            /* physical rows that the next batch tries to read */
+	uint64_t step;            /* physical rows that the next batch tries to read: up to the next multiple of it */
 
 	bool (*next_range)(void *range_arg, LncRowRange *out); /* NULL: all fragments, one after the other */
 	void *range_arg;
@@ -43,6 +52,15 @@ struct LncScan
 	LncSystemSource *system; /* NULL where no system column is wanted */
 	LncScanStats stats;
 };
+
+/* Rows of a batch where so many would do: as many as there may be, or a power of two. */
+static uint64_t
+round_step(const LncScan *scan, double rows)
+{
+	if (rows >= (double)scan->batch_rows)
+		return (uint64_t)scan->batch_rows;
+	return rows < 2 ? 1 : UINT64_C(1) << ilogb(rows);
+}
 
 LncCode
 lnc_scan_filter(LncContext *ctx, LncScan *scan, const LncPredicate *filter)
@@ -60,7 +78,8 @@ lnc_scan_open(LncContext *ctx, LncArena *arena, const LncDataset *dataset, const
 {
 	LncScan *scan;
 
-	if (spec->ncolumns < 0 || spec->batch_rows < 0 || spec->nhidden < 0 || spec->nhidden > spec->ncolumns)
+	if (spec->ncolumns < 0 || spec->batch_rows < 0 || spec->first_rows < 0 || spec->nhidden < 0 ||
+		spec->nhidden > spec->ncolumns)
 		return lnc_fail(ctx, LNC_INVALID, "scan specification holds a negative number");
 	LNC_TRY(LNC_NEW(ctx, arena, &scan, 1));
 	LNC_TRY(LNC_NEW(ctx, arena, &scan->columns, spec->ncolumns));
@@ -71,7 +90,7 @@ lnc_scan_open(LncContext *ctx, LncArena *arena, const LncDataset *dataset, const
 	scan->batch_bytes = spec->batch_bytes == 0 ? LNC_SCAN_BATCH_BYTES : spec->batch_bytes;
 	scan->next_range = spec->next_range;
 	scan->range_arg = spec->range_arg;
-	scan->step = (uint64_t)scan->batch_rows;
+	scan->step = round_step(scan, spec->first_rows == 0 ? FIRST_BATCH_ROWS : (double)spec->first_rows);
 	LNC_TRY(lnc_fragment_check_columns(ctx, arena, dataset, spec->ncolumns, spec->columns));
 	if (spec->ncolumns > 0)
 		memcpy(scan->columns, spec->columns, (size_t)spec->ncolumns * sizeof(*scan->columns));
@@ -208,7 +227,8 @@ typedef struct Window
 } Window;
 
 /*
- * Find the next window with live rows: leading deleted rows are skipped, at most step rows are read.
+ * Find the next window with live rows: leading deleted rows are skipped, at most step rows are read. It ends where a
+ * multiple of step does, so that windows do not cut the chunks of pages, which are powers of two, more than need be.
  * window->live is 0 when the range has no more.
  */
 static LncCode
@@ -231,7 +251,8 @@ next_window(LncContext *ctx, LncScan *scan, Window *window)
 		return LNC_OK;
 
 	window->first = scan->row;
-	stop = end - scan->row > scan->step ? scan->row + scan->step : end;
+	stop = scan->step - scan->row % scan->step;
+	stop = end - scan->row > stop ? scan->row + stop : end;
 	for (at = scan->next_deletion; at < deletions->nranges && ranges[at].first < stop; at++)
 	{
 		/* A range that reaches the end of the window shortens it instead. */
@@ -358,14 +379,20 @@ read_batch(LncContext *ctx, LncScan *scan, Window *window, LncBatch **out)
 	return LNC_OK;
 }
 
-/* Rows for the next batch: as many as take half of what is allowed, if they are like those of the window. */
+/*
+ * Rows for the next batch: as many as stay in the cache, or take half of what is allowed, if they are like those of the
+ * window.
+ */
 static void
 adapt_step(LncScan *scan, const Window *window)
 {
-	double bytes = (double)scan->budget.limited_peak;
-	double fit = (double)window->count * (double)scan->batch_bytes / 2 / (bytes > 0 ? bytes : 1);
+	double row_bytes = (double)scan->budget.limited_peak / (double)window->count;
+	double most = fmin((double)scan->batch_rows, (double)scan->step * BATCH_GROWTH);
 
-	scan->step = fit < 1 ? 1 : fit < (double)scan->batch_rows ? (uint64_t)fit : (uint64_t)scan->batch_rows;
+	if (row_bytes > 0)
+		most = fmin(most,
+					fmin(fmax(CACHED_ROWS, CACHED_BYTES / row_bytes), (double)scan->batch_bytes / 2 / row_bytes));
+	scan->step = round_step(scan, most);
 }
 
 /* As read_batch, with ever fewer rows until they take no more memory than they may. */
@@ -396,7 +423,7 @@ fit_batch(LncContext *ctx, LncScan *scan, LncBatch **out)
 		}
 		if (code == LNC_OK || !scan->budget.refused)
 			return code;
-		scan->step = window.count > 1 ? window.count / 2 : 1;
+		scan->step = window.count > 1 ? round_step(scan, (double)window.count / 2) : 1;
 		scan->stats.retries++;
 	}
 }
@@ -413,7 +440,12 @@ next_batch(LncContext *ctx, LncScan *scan, LncBatch **out)
 
 			LNC_TRY(start_range(ctx, scan, &more));
 			if (!more)
+			{
+				/* Others may want the files that are open for it. */
+				lnc_arena_reset(scan->fragment_arena);
+				scan->fragment = NULL;
 				return LNC_OK;
+			}
 		}
 		LNC_TRY(fit_batch(ctx, scan, out));
 		if (*out != NULL)

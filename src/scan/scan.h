@@ -31,6 +31,7 @@ typedef struct LncScanSpec
 	const LncPredicate *filter;
 	int32_t nhidden;    /* so many of the last columns are there for the filter alone: they are absent in batches */
 	int64_t batch_rows; /* upper bound of rows a batch; 0: 4096 */
+	int64_t first_rows; /* of the first batch, from which the next ones grow; 0: 64 */
 	uint64_t batch_bytes; /* bound of a batch's memory; 0: LNC_SCAN_BATCH_BYTES */
 
 	/*

@@ -22,6 +22,14 @@ typedef struct LncStoreOps
 	LncCode (*read_ranges)(LncContext *ctx, LncStore *store, LncArena *arena, const char *key, size_t nranges,
 						   const LncRange *ranges, const uint8_t **outs);
 
+	/*
+	 * Keep the object open for reads, and close it. What is kept is the kind's own, and lives until closed. NULL: such a
+	 * store has nothing to keep.
+	 */
+	LncCode (*keep)(LncContext *ctx, LncStore *store, LncArena *arena, const char *key, void **kept);
+	LncCode (*read_kept)(LncContext *ctx, LncStore *store, LncArena *arena, const char *key, const void *kept,
+						 size_t nranges, const LncRange *ranges, const uint8_t **outs);
+
 	/* max is at least 1. */
 	LncCode (*read_tail)(LncContext *ctx, LncStore *store, LncArena *arena, const char *key, uint64_t max,
 						 LncSlice *tail, uint64_t *size);

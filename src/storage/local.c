@@ -198,37 +198,46 @@ lnc_local_open_parent(LncContext *ctx, const LncLocalStore *store, const char *k
 	return open_below_root(store, key, slash != NULL ? (size_t)(slash - key) : 0, create);
 }
 
-/* Open the file of key for reading and learn its size. */
+/* Open the file of key for reading and learn its size. *fd is set on LNC_OK only. */
 static LncCode
-open_file(LncContext *ctx, LncLocalStore *store, const char *key, int *fd, uint64_t *size)
+find_file(LncContext *ctx, LncLocalStore *store, const char *key, int *fd, uint64_t *size)
 {
 	const char *name;
 	int parent = lnc_local_open_parent(ctx, store, key, false, &name);
 	struct stat info;
+	int file;
 	int error;
 
-	lnc_store_asked(ctx, &store->base, 1);
 	if (parent < 0)
 		return lnc_local_error(ctx, store, "open", key, errno);
 	/* Not blocking: a pipe planted under the name must not hang the reader. */
-	*fd = openat(parent, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	file = openat(parent, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	error = errno;
 	close(parent);
-	if (*fd < 0)
+	if (file < 0)
 		return lnc_local_error(ctx, store, "open", key, error);
-	if (fstat(*fd, &info) != 0)
+	if (fstat(file, &info) != 0)
 	{
 		error = errno;
-		close(*fd);
+		close(file);
 		return lnc_local_error(ctx, store, "open", key, error);
 	}
 	if (!S_ISREG(info.st_mode))
 	{
-		close(*fd);
+		close(file);
 		return lnc_not_found(ctx, &store->base, key);
 	}
+	*fd = file;
 	*size = (uint64_t)info.st_size;
 	return LNC_OK;
+}
+
+/* The same for one request. */
+static LncCode
+open_file(LncContext *ctx, LncLocalStore *store, const char *key, int *fd, uint64_t *size)
+{
+	lnc_store_asked(ctx, &store->base, 1);
+	return find_file(ctx, store, key, fd, size);
 }
 
 /* Read exactly length bytes at offset. The size was checked: an end met now is a file that shrank. */
@@ -345,6 +354,45 @@ local_read_ranges(LncContext *ctx, LncStore *base, LncArena *arena, const char *
 	return code;
 }
 
+/* A file that stays open. */
+typedef struct KeptFile
+{
+	int fd;
+	uint64_t size;
+} KeptFile;
+
+static void
+close_kept(void *arg)
+{
+	const KeptFile *kept = arg;
+
+	if (kept->fd >= 0)
+		close(kept->fd);
+}
+
+static LncCode
+local_keep(LncContext *ctx, LncStore *base, LncArena *arena, const char *key, void **out)
+{
+	KeptFile *kept;
+
+	LNC_TRY(LNC_NEW(ctx, arena, &kept, 1));
+	kept->fd = -1;
+	LNC_TRY(lnc_arena_on_cleanup(ctx, arena, close_kept, kept));
+	LNC_TRY(find_file(ctx, (LncLocalStore *)base, key, &kept->fd, &kept->size));
+	*out = kept;
+	return LNC_OK;
+}
+
+static LncCode
+local_read_kept(LncContext *ctx, LncStore *base, LncArena *arena, const char *key, const void *kept, size_t nranges,
+				const LncRange *ranges, const uint8_t **outs)
+{
+	const KeptFile *file = kept;
+
+	lnc_store_asked(ctx, base, 1);
+	return read_spans(ctx, (LncLocalStore *)base, arena, key, file->fd, file->size, nranges, ranges, outs);
+}
+
 /* Read the last length bytes of an open file of size bytes. */
 static LncCode
 read_end(LncContext *ctx, LncLocalStore *store, LncArena *arena, const char *key, int fd, uint64_t size,
@@ -453,6 +501,8 @@ lnc_local_open(LncContext *ctx, LncArena *arena, const LncUri *uri, const char *
 		.size = local_size,
 		.present = lnc_present_by_size,
 		.read_ranges = local_read_ranges,
+		.keep = local_keep,
+		.read_kept = local_read_kept,
 		.read_tail = local_read_tail,
 		.read_all = local_read_all,
 		.put = lnc_local_put,

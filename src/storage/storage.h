@@ -144,6 +144,19 @@ extern LncCode lnc_store_read_ranges(LncContext *ctx, LncStore *store, LncArena 
 									 size_t nranges, const LncRange *ranges, const uint8_t **outs) LNC_MUST_CHECK;
 
 /*
+ * An object that is read many times and does not change. Local files are kept open from the first read on, so that the
+ * name is followed once, and read as they were then; the arena's cleanup closes them. Store and key are borrowed.
+ */
+typedef struct LncOpenObject LncOpenObject;
+
+extern LncCode lnc_object_open(LncContext *ctx, LncArena *arena, LncStore *store, const char *key,
+							   LncOpenObject **out) LNC_MUST_CHECK;
+
+/* As lnc_store_read_ranges. */
+extern LncCode lnc_object_read_ranges(LncContext *ctx, LncOpenObject *object, LncArena *arena, size_t nranges,
+									  const LncRange *ranges, const uint8_t **outs) LNC_MUST_CHECK;
+
+/*
  * Read the last bytes of an object, at most max of them, in one request, and learn its size. tail->size is
  * min(max, *size).
  */

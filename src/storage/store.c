@@ -130,16 +130,49 @@ lnc_store_size(LncContext *ctx, LncStore *store, const char *key, uint64_t *size
 	return store->ops->size(ctx, store, key, size);
 }
 
+struct LncOpenObject
+{
+	LncArena *arena; /* borrowed, as are store and key */
+	LncStore *store;
+	const char *key;
+	void *kept; /* of the store's kind; NULL: not open */
+};
+
 LncCode
-lnc_store_read_ranges(LncContext *ctx, LncStore *store, LncArena *arena, const char *key, size_t nranges,
-					  const LncRange *ranges, const uint8_t **outs)
+lnc_object_open(LncContext *ctx, LncArena *arena, LncStore *store, const char *key, LncOpenObject **out)
+{
+	LncOpenObject *object;
+
+	LNC_TRY(lnc_key_check(ctx, key));
+	LNC_TRY(LNC_NEW(ctx, arena, &object, 1));
+	object->arena = arena;
+	object->store = store;
+	object->key = key;
+	*out = object;
+	return LNC_OK;
+}
+
+/* Read ranges that are not empty, by what is kept of the object if there is one. */
+static LncCode
+read_checked(LncContext *ctx, LncStore *store, LncArena *arena, const char *key, LncOpenObject *object,
+			 size_t nranges, const LncRange *ranges, const uint8_t **outs)
+{
+	if (object == NULL || store->ops->keep == NULL)
+		return store->ops->read_ranges(ctx, store, arena, key, nranges, ranges, outs);
+	if (object->kept == NULL)
+		LNC_TRY(store->ops->keep(ctx, store, object->arena, key, &object->kept));
+	return store->ops->read_kept(ctx, store, arena, key, object->kept, nranges, ranges, outs);
+}
+
+static LncCode
+read_ranges(LncContext *ctx, LncStore *store, LncArena *arena, const char *key, LncOpenObject *object,
+			size_t nranges, const LncRange *ranges, const uint8_t **outs)
 {
 	static const uint8_t nothing[1] = {0};
 	LncRange *wanted;
 	const uint8_t **found;
 	size_t n = 0;
 
-	LNC_TRY(lnc_key_check(ctx, key));
 	LNC_TRY(lnc_check_interrupt(ctx));
 	LNC_TRY(LNC_NEW(ctx, arena, &wanted, nranges));
 	LNC_TRY(LNC_NEW(ctx, arena, &found, nranges));
@@ -157,7 +190,7 @@ lnc_store_read_ranges(LncContext *ctx, LncStore *store, LncArena *arena, const c
 	}
 	if (n == 0)
 		return LNC_OK;
-	LNC_TRY(store->ops->read_ranges(ctx, store, arena, key, n, wanted, found));
+	LNC_TRY(read_checked(ctx, store, arena, key, object, n, wanted, found));
 	n = 0;
 	for (size_t i = 0; i < nranges; i++)
 	{
@@ -167,6 +200,21 @@ lnc_store_read_ranges(LncContext *ctx, LncStore *store, LncArena *arena, const c
 		count_bytes(ctx, store, ranges[i].length);
 	}
 	return LNC_OK;
+}
+
+LncCode
+lnc_store_read_ranges(LncContext *ctx, LncStore *store, LncArena *arena, const char *key, size_t nranges,
+					  const LncRange *ranges, const uint8_t **outs)
+{
+	LNC_TRY(lnc_key_check(ctx, key));
+	return read_ranges(ctx, store, arena, key, NULL, nranges, ranges, outs);
+}
+
+LncCode
+lnc_object_read_ranges(LncContext *ctx, LncOpenObject *object, LncArena *arena, size_t nranges,
+					   const LncRange *ranges, const uint8_t **outs)
+{
+	return read_ranges(ctx, object->store, arena, object->key, object, nranges, ranges, outs);
 }
 
 LncCode

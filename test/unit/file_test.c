@@ -348,6 +348,44 @@ scans_make_few_requests_and_jumps_read_little(void **state)
 	lnc_arena_destroy(batch);
 }
 
+/* Parts of a window are lent to a batch, which keeps them when the reader goes on, and when it is gone. */
+static void
+batches_keep_what_was_read_ahead(void **state)
+{
+	LncField field = field_of("int64");
+	uint64_t rows = counting_column(2, 100000);
+	static const uint64_t sizes[] = {100, 130, 4096, 9000, 60000};
+	LncArena *batches = lnc_arena_create(lnc_env_default());
+
+	(void)state;
+	builder_finish(&builder, 2, 0);
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+	{
+		LncFile *file = open_built();
+		LncArena *reading = lnc_arena_create(lnc_env_default());
+		LncColumnReader *reader;
+		LncColumn columns[4000];
+		size_t n = 0;
+
+		assert_int_equal(lnc_column_reader_open(&ctx, reading, file, 0, (const LncField *[]){&field}, 1, &reader),
+						 LNC_OK);
+		for (uint64_t first = 0; first < rows; first += sizes[i])
+		{
+			uint64_t count = rows - first < sizes[i] ? rows - first : sizes[i];
+
+			assert_true(n < 4000);
+			assert_int_equal(lnc_column_reader_read(&ctx, reader, batches, first, count, &columns[n++]), LNC_OK);
+		}
+		lnc_arena_destroy(reading);
+		for (size_t k = 0; k < n; k++)
+			for (int64_t row = 0; row < columns[k].length; row++)
+				if (int64_at(&columns[k], row) != (int64_t)(k * sizes[i]) + row)
+					fail_msg("row %lld of batch %zu is another", (long long)row, k);
+		lnc_arena_reset(batches);
+	}
+	lnc_arena_destroy(batches);
+}
+
 static void
 text_must_be_utf8_without_nul(void **state)
 {
@@ -479,6 +517,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(rows_join_over_pages, setup, teardown),
 		cmocka_unit_test_setup_teardown(batches_outlive_the_pages_they_came_from, setup, teardown),
 		cmocka_unit_test_setup_teardown(scans_make_few_requests_and_jumps_read_little, setup, teardown),
+		cmocka_unit_test_setup_teardown(batches_keep_what_was_read_ahead, setup, teardown),
 		cmocka_unit_test_setup_teardown(text_must_be_utf8_without_nul, setup, teardown),
 		cmocka_unit_test_setup_teardown(encodings_may_be_stored_elsewhere, setup, teardown),
 		cmocka_unit_test_setup_teardown(foreign_encodings_are_refused_by_name, setup, teardown),

@@ -260,8 +260,11 @@ static uint64_t
 compare_cuts(const LncDataset *dataset, const char *label, int32_t ncolumns, const int32_t *columns)
 {
 	static const uint64_t bounds[] = {24 * KIB, 64 * KIB, 512 * KIB};
-	LncScanSpec spec = {
-		.ncolumns = ncolumns, .columns = columns, .batch_rows = WIDTHS_ROWS, .batch_bytes = 1024 * MIB};
+	LncScanSpec spec = {.ncolumns = ncolumns,
+						.columns = columns,
+						.batch_rows = WIDTHS_ROWS,
+						.first_rows = WIDTHS_ROWS,
+						.batch_bytes = 1024 * MIB};
 	LncScanStats of_whole;
 	const LncBatch *whole;
 	uint64_t retries = 0;
@@ -330,7 +333,7 @@ deleted_rows_stay_left_out(void **state)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 	{
 		LncDatasetOptions options = {0};
-		LncScanSpec spec = {.ncolumns = 1, .system_columns = LNC_SYSTEM_ROW_ADDRESS};
+		LncScanSpec spec = {.ncolumns = 1, .system_columns = LNC_SYSTEM_ROW_ADDRESS, .first_rows = 4096};
 		uint64_t sums[2] = {0};
 		uint64_t rows[2] = {0};
 		LncDataset *dataset;

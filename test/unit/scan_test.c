@@ -26,7 +26,8 @@ open_dataset(const char *name)
 static LncScan *
 open_scan(const LncDataset *dataset, int32_t ncolumns, const int32_t *columns, int64_t batch_rows)
 {
-	LncScanSpec spec = {.ncolumns = ncolumns, .columns = columns, .batch_rows = batch_rows};
+	LncScanSpec spec = {
+		.ncolumns = ncolumns, .columns = columns, .batch_rows = batch_rows, .first_rows = batch_rows};
 	LncScan *scan;
 
 	OK(lnc_scan_open(&ctx, arena, dataset, &spec, &scan));
@@ -406,6 +407,47 @@ scans_can_be_cancelled(void **state)
 	assert_int_equal(batch->length, 50);
 }
 
+/* Batches grow to as many rows as they may have, and end at multiples of their size. */
+static void
+batches_grow(void **state)
+{
+	LncDataset *dataset = open_dataset("fsst_v21.lance");
+	int32_t columns[] = {lnc_dataset_field(dataset, "prose")};
+	static const struct
+	{
+		int64_t first;
+		int64_t batch;
+		int64_t lengths[8];
+	} cases[] = {
+		{0, 0, {64, 192, 644}},
+		{0, 600, {64, 192, 344, 300}},
+		{0, 48, {48, 48}},
+		{100, 300, {64, 192, 44, 300, 300}},
+		{1, 0, {1, 3, 12, 48, 192, 644}},
+		{900, 900, {900}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+	{
+		LncScanSpec spec = {
+			.ncolumns = 1, .columns = columns, .batch_rows = cases[i].batch, .first_rows = cases[i].first};
+		const LncBatch *batch;
+		int64_t rows = 0;
+		LncScan *scan;
+
+		OK(lnc_scan_open(&ctx, arena, dataset, &spec, &scan));
+		for (int n = 0; rows < 900; n++)
+		{
+			OK(lnc_scan_next(&ctx, scan, &batch));
+			if (cases[i].lengths[n] == 0)
+				break;
+			assert_int_equal(batch->length, cases[i].lengths[n]);
+			rows += batch->length;
+		}
+	}
+}
+
 static LncSlice
 text_at(const LncColumn *column, int64_t row)
 {
@@ -498,6 +540,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(columns_come_in_the_order_asked, setup, teardown),
 		cmocka_unit_test_setup_teardown(counting_reads_no_data, setup, teardown),
 		cmocka_unit_test_setup_teardown(manifests_that_do_not_fit_their_files, setup, teardown),
+		cmocka_unit_test_setup_teardown(batches_grow, setup, teardown),
 		cmocka_unit_test_setup_teardown(scans_can_be_cancelled, setup, teardown),
 	};
 

@@ -157,6 +157,7 @@ check_reads(LncContext *ctx, LncArena *arena, LncStore *store)
 	const LncRange absurd[] = {{UINT64_MAX - 1, 10}};
 	const LncRange huge[] = {{0, UINT64_C(1) << 50}};
 	const uint8_t *outs[7];
+	LncOpenObject *object;
 	LncSlice bytes;
 	uint64_t size;
 	LncStoreStats stats;
@@ -172,6 +173,21 @@ check_reads(LncContext *ctx, LncArena *arena, LncStore *store)
 		assert_non_null(outs[i]);
 		assert_memory_equal(outs[i], big + ranges[i].offset, ranges[i].length);
 	}
+	assert_int_equal(lnc_object_open(ctx, arena, store, "data/big", &object), LNC_OK);
+	for (int round = 0; round < 2; round++)
+	{
+		memset(outs, 0, sizeof(outs));
+		assert_int_equal(lnc_object_read_ranges(ctx, object, arena, 7, ranges, outs), LNC_OK);
+		for (int i = 0; i < 7; i++)
+			assert_memory_equal(outs[i], big + ranges[i].offset, ranges[i].length);
+		assert_int_equal(lnc_object_read_ranges(ctx, object, arena, 2, beyond, outs), LNC_CORRUPT);
+		assert_non_null(strstr(ctx->error.message, "data/big"));
+		assert_int_equal(lnc_object_read_ranges(ctx, object, arena, 1, absurd, outs), LNC_CORRUPT);
+	}
+	assert_int_equal(lnc_object_open(ctx, arena, store, "data/none", &object), LNC_OK);
+	assert_int_equal(lnc_object_read_ranges(ctx, object, arena, 1, ranges, outs), LNC_NOT_FOUND);
+	assert_int_equal(lnc_object_read_ranges(ctx, object, arena, 1, ranges, outs), LNC_NOT_FOUND);
+	assert_int_equal(lnc_object_open(ctx, arena, store, "data/../big", &object), LNC_INVALID);
 	assert_int_equal(lnc_store_read_ranges(ctx, store, arena, "data/big", 2, beyond, outs), LNC_CORRUPT);
 	assert_non_null(strstr(ctx->error.message, "data/big"));
 	assert_int_equal(lnc_store_read_ranges(ctx, store, arena, "data/big", 1, far, outs), LNC_CORRUPT);

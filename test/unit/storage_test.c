@@ -458,6 +458,65 @@ local_files_are_whole_and_clean(void **state)
 }
 
 /* Sixteen processes try to create each name; exactly one may win, and its bytes are the ones that stay. */
+/* Files that this process has open. */
+static int
+count_open_files(void)
+{
+	int n = 0;
+
+	for (int fd = 0; fd < 1024; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+static void
+open_files_are_read_as_they_were(void **state)
+{
+	static const LncRange range = {2, 3};
+	int open_before = count_open_files();
+	LncArena *kept = lnc_arena_create(lnc_env_default());
+	char path[sizeof(folder) + 8];
+	LncOpenObject *object;
+	LncOpenObject *other;
+	const uint8_t *bytes;
+	LncStoreStats stats;
+	LncStore *store;
+
+	(void)state;
+	assert_int_equal(lnc_store_open(&ctx, arena, folder, NULL, &store), LNC_OK);
+	assert_int_equal(lnc_store_put(&ctx, store, "a", slice("abcdef")), LNC_OK);
+	assert_int_equal(lnc_object_open(&ctx, kept, store, "a", &object), LNC_OK);
+	assert_int_equal(lnc_object_open(&ctx, kept, store, "a", &other), LNC_OK);
+	assert_int_equal(count_open_files(), open_before);
+	assert_int_equal(lnc_object_read_ranges(&ctx, object, arena, 1, &range, &bytes), LNC_OK);
+	assert_memory_equal(bytes, "cde", 3);
+
+	/* Another file under the name, or none. */
+	assert_int_equal(lnc_store_put(&ctx, store, "a", slice("ABCDEF")), LNC_OK);
+	assert_int_equal(lnc_object_read_ranges(&ctx, object, arena, 1, &range, &bytes), LNC_OK);
+	assert_memory_equal(bytes, "cde", 3);
+	assert_int_equal(lnc_object_read_ranges(&ctx, other, arena, 1, &range, &bytes), LNC_OK);
+	assert_memory_equal(bytes, "CDE", 3);
+	lnc_store_stats(store, &stats);
+	/* Two of them wrote. */
+	assert_int_equal(stats.requests, 5);
+	assert_int_equal(stats.bytes_read, 9);
+
+	/* The file itself cut. */
+	snprintf(path, sizeof(path), "%s/a", folder);
+	assert_int_equal(truncate(path, 4), 0);
+	assert_int_equal(lnc_object_read_ranges(&ctx, other, arena, 1, &range, &bytes), LNC_CORRUPT);
+	assert_int_equal(lnc_store_delete(&ctx, store, "a"), LNC_OK);
+	assert_int_equal(lnc_object_read_ranges(&ctx, object, arena, 1, &range, &bytes), LNC_OK);
+	assert_memory_equal(bytes, "cde", 3);
+	assert_int_equal(count_open_files(), open_before + 2);
+	lnc_arena_reset(kept);
+	assert_int_equal(count_open_files(), open_before);
+	assert_int_equal(lnc_object_open(&ctx, kept, store, "a", &object), LNC_OK);
+	assert_int_equal(lnc_object_read_ranges(&ctx, object, arena, 1, &range, &bytes), LNC_NOT_FOUND);
+	lnc_arena_destroy(kept);
+}
+
 static void
 one_process_wins_each_name(void **state)
 {
@@ -532,6 +591,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(buckets_move_no_host, setup, teardown),
 		cmocka_unit_test_setup_teardown(local_errors_are_told_apart, setup, teardown),
 		cmocka_unit_test_setup_teardown(local_files_are_whole_and_clean, setup, teardown),
+		cmocka_unit_test_setup_teardown(open_files_are_read_as_they_were, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_process_wins_each_name, setup, teardown),
 	};
 
