@@ -49,6 +49,7 @@ typedef struct LncUsage
 {
 	uint64_t requests;
 	uint64_t bytes_read;
+	uint64_t recalled; /* reads that were spared, since the bytes were remembered */
 } LncUsage;
 
 /* One per operation. Holds the environment's hooks (borrowed), the last error, and what the operation has asked of stores. */

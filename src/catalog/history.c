@@ -72,6 +72,7 @@ lance_history_make_item(const LncVersionFile *file, const LanceVersionRow *row, 
 	item->size = (int64)Min(file->size, (uint64)PG_INT64_MAX);
 	item->appeared = row != NULL ? row->committed_at : lance_timestamp_of_ms(file->modified_ms);
 	item->e_tag = row != NULL ? row->e_tag : NULL;
+	item->file_e_tag = file->e_tag != NULL ? pstrdup(file->e_tag) : NULL;
 	if (row != NULL)
 		item->metadata = row->metadata;
 	else

@@ -26,6 +26,7 @@ typedef struct LanceHistoryItem
 	int64 size;
 	TimestampTz appeared; /* as recorded, else the file's time */
 	char *e_tag;          /* NULL: none on record */
+	char *file_e_tag;     /* of the file now, as a listing told it; NULL: not known */
 	LanceProperties metadata;
 } LanceHistoryItem;
 

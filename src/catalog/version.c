@@ -42,6 +42,7 @@ copy_pin(const LanceVersionPin *pin)
 	*copy = *pin;
 	copy->manifest_key = pstrdup(pin->manifest_key);
 	copy->branch = pin->branch != NULL ? pstrdup(pin->branch) : NULL;
+	copy->e_tag = pin->e_tag != NULL ? pstrdup(pin->e_tag) : NULL;
 	return copy;
 }
 
@@ -125,6 +126,7 @@ look(const LanceTableRow *table, const char *branch, int64 version, TimestampTz 
 		pin->manifest_key = item->manifest_key;
 		pin->branch = history.branch[0] != '\0' ? pstrdup(history.branch) : NULL;
 		pin->manifest_size = item->size;
+		pin->e_tag = item->file_e_tag;
 		pin->timestamp_us = lance_unix_us(item->appeared);
 	}
 	lance_library_destroy(lib);

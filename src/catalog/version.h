@@ -18,6 +18,7 @@ typedef struct LanceVersionPin
 	char *manifest_key;  /* relative to the table's location: "_versions/…" or "tree/<branch>/_versions/…" */
 	int64 manifest_size; /* 0: unknown */
 	char *branch;        /* that it is of; NULL: main */
+	char *e_tag;         /* of the manifest's file, when it was looked at; NULL: not known */
 	int64 timestamp_us;  /* when the version appeared (file time or commit time), Unix epoch; 0: unknown */
 } LanceVersionPin;
 

@@ -40,8 +40,13 @@ read_wanted(LncContext *ctx, LncArena *arena, LncArena *scratch, LncStore *store
 
 	if (options->manifest_key != NULL)
 	{
+		LncIdentity identity = {0};
+
 		LNC_TRY(lnc_arena_strndup(ctx, arena, options->manifest_key, strlen(options->manifest_key), key));
-		return lnc_manifest_read(ctx, scratch, store, *key, manifest);
+		if (options->manifest_e_tag != NULL)
+			LNC_TRY(lnc_store_identify(ctx, store, scratch, *key, options->manifest_size, options->manifest_e_tag,
+									   &identity));
+		return lnc_manifest_read_known(ctx, scratch, store, *key, &identity, manifest);
 	}
 	LNC_TRY(lnc_versions_folder(ctx, scratch, options->branch, &folder));
 	if (options->version == 0)

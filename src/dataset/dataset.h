@@ -91,9 +91,11 @@ typedef struct LncDataset
 /* Which version to open. Zero-initialise, then set what is needed. */
 typedef struct LncDatasetOptions
 {
-	const char *branch;       /* NULL: main */
-	uint64_t version;         /* 0: the newest */
-	const char *manifest_key; /* when the catalog knows it: opened without any listing (version must be set) */
+	const char *branch;         /* NULL: main */
+	uint64_t version;           /* 0: the newest */
+	const char *manifest_key;   /* when the catalog knows it: opened without any listing (version must be set) */
+	uint64_t manifest_size;     /* its size and ETag as the store said them just now: it may then be one that is */
+	const char *manifest_e_tag; /* remembered. 0 and NULL: not known */
 	LncCode (*open_base)(LncContext *ctx, void *arg, LncArena *arena, const char *uri, LncStore **out);
 	void *open_base_arg;
 } LncDatasetOptions;

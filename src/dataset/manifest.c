@@ -73,28 +73,52 @@ unpack_manifest(LncContext *ctx, LncArena *arena, const char *key, LncSlice byte
 	return LNC_OK;
 }
 
+/* The end of the file from its message on, or from before that; *position: of the message. */
+static LncCode
+read_end(LncContext *ctx, LncArena *arena, LncStore *store, const char *key, const LncIdentity *identity,
+		 LncSlice *end, uint64_t *size, uint64_t *position)
+{
+	LncSlice kept;
+
+	LNC_TRY(lnc_store_read_tail(ctx, store, arena, key, FIRST_READ, end, size));
+	LNC_TRY(read_tail(ctx, key, *end, *size, position));
+	if (*position < *size - end->size)
+	{
+		LncRange range = {.offset = *position, .length = *size - *position};
+
+		LNC_TRY(lnc_store_read_ranges(ctx, store, arena, key, 1, &range, &end->data));
+		end->size = (size_t)range.length;
+	}
+	kept.size = (size_t)(*size - *position);
+	kept.data = end->data + (end->size - kept.size);
+	return *size == identity->size ? lnc_store_remember(ctx, store, identity, LNC_AT_END, kept) : LNC_OK;
+}
+
+LncCode
+lnc_manifest_read_known(LncContext *ctx, LncArena *arena, LncStore *store, const char *key,
+						const LncIdentity *identity, Lance__Table__Manifest **out)
+{
+	LncSlice end;
+	LncSlice bytes;
+	uint64_t size = identity->size;
+	uint64_t position;
+
+	LNC_TRY(lnc_store_recall(ctx, store, arena, identity, LNC_AT_END, &end));
+	if (end.data != NULL)
+		LNC_TRY(read_tail(ctx, key, end, size, &position));
+	if (end.data == NULL || position < size - end.size)
+		LNC_TRY(read_end(ctx, arena, store, key, identity, &end, &size, &position));
+	bytes.size = (size_t)(size - TAIL_SIZE - position);
+	bytes.data = end.data + (end.size - TAIL_SIZE - bytes.size);
+	return unpack_manifest(ctx, arena, key, bytes, out);
+}
+
 LncCode
 lnc_manifest_read(LncContext *ctx, LncArena *arena, LncStore *store, const char *key, Lance__Table__Manifest **out)
 {
-	LncSlice tail;
-	LncSlice bytes;
-	uint64_t size;
-	uint64_t position;
-	uint64_t start; /* of the tail inside the file */
+	static const LncIdentity unknown;
 
-	LNC_TRY(lnc_store_read_tail(ctx, store, arena, key, FIRST_READ, &tail, &size));
-	LNC_TRY(read_tail(ctx, key, tail, size, &position));
-	start = size - tail.size;
-	bytes.size = (size_t)(size - TAIL_SIZE - position);
-	if (position >= start)
-		bytes.data = tail.data + (position - start);
-	else
-	{
-		LncRange range = {.offset = position, .length = bytes.size};
-
-		LNC_TRY(lnc_store_read_ranges(ctx, store, arena, key, 1, &range, &bytes.data));
-	}
-	return unpack_manifest(ctx, arena, key, bytes, out);
+	return lnc_manifest_read_known(ctx, arena, store, key, &unknown, out);
 }
 
 LncCode

@@ -17,6 +17,7 @@
 
 #include "dataset/dataset.h"
 #include "proto/table.pb-c.h"
+#include "storage/recall.h"
 
 /*
  * Read and unpack the manifest at key into arena. LNC_NOT_FOUND: no such file. LNC_CORRUPT: a damaged file.
@@ -24,6 +25,10 @@
  */
 extern LncCode lnc_manifest_read(LncContext *ctx, LncArena *arena, LncStore *store, const char *key,
 								 Lance__Table__Manifest **out) LNC_MUST_CHECK;
+
+/* The same for one that may be remembered by its identity. */
+extern LncCode lnc_manifest_read_known(LncContext *ctx, LncArena *arena, LncStore *store, const char *key,
+									   const LncIdentity *identity, Lance__Table__Manifest **out) LNC_MUST_CHECK;
 
 /*
  * The message of a section of the manifest at key. LNC_CORRUPT: it does not lie inside the file. LNC_LIMIT: larger than

@@ -173,6 +173,10 @@ keep(LncContext *ctx, LncArena *arena, Kept *kept, const LncObject *object, uint
 	file->key = key;
 	file->size = object->size;
 	file->modified_ms = object->modified_ms;
+	if (object->e_tag == NULL || object->e_tag[0] == '\0')
+		return LNC_OK;
+	LNC_TRY(lnc_arena_strndup(ctx, arena, object->e_tag, strlen(object->e_tag), &key));
+	file->e_tag = key;
 	return LNC_OK;
 }
 

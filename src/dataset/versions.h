@@ -27,6 +27,7 @@ typedef struct LncVersionFile
 	const char *key; /* relative to the store: "<dir>/<name>" */
 	uint64_t size;
 	int64_t modified_ms; /* of the file, Unix epoch */
+	const char *e_tag;   /* as a listing tells it; NULL: not known */
 	bool intended;       /* an intent for this version lies beside it */
 } LncVersionFile;
 

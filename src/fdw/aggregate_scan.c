@@ -529,4 +529,6 @@ lance_aggregate_explain(ForeignScanState *node, ExplainState *es)
 		ExplainPropertyInteger("Lance Rows Filtered", NULL, (int64)stats.rows_filtered, es);
 	ExplainPropertyInteger("Storage Requests", NULL, (int64)state->lib->ctx.usage.requests, es);
 	ExplainPropertyInteger("Storage Bytes", NULL, (int64)state->lib->ctx.usage.bytes_read, es);
+	if (state->lib->ctx.usage.recalled > 0)
+		ExplainPropertyInteger("Metadata Cache Hits", NULL, (int64)state->lib->ctx.usage.recalled, es);
 }

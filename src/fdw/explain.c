@@ -121,6 +121,8 @@ lanceExplainForeignScan(ForeignScanState *node, ExplainState *es)
 		ExplainPropertyInteger("Lance Rows Filtered", NULL, (int64)stats.rows_filtered, es);
 	ExplainPropertyInteger("Storage Requests", NULL, (int64)(usage.requests + stats.blobs.requests), es);
 	ExplainPropertyInteger("Storage Bytes", NULL, (int64)(usage.bytes_read + stats.blobs.bytes_read), es);
+	if (usage.recalled > 0)
+		ExplainPropertyInteger("Metadata Cache Hits", NULL, (int64)usage.recalled, es);
 	if (stats.blobs.requests > 0)
 		ExplainPropertyInteger("Blob Bytes", NULL, (int64)stats.blobs.bytes_read, es);
 }

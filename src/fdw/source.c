@@ -3,8 +3,8 @@
  *	  From a foreign table's options to an opened dataset: where it lies, which version, sharing within a statement.
  *
  * A version is looked up in the store anew for every statement; nothing is remembered across statements except
- * what REPEATABLE READ asks for. What planning has opened is taken over by execution only if the version looked up
- * then is the very same manifest.
+ * what REPEATABLE READ asks for. What planning has opened is taken over by execution if it is that of the same statement
+ * and comes next, or if the version looked up then is the very same manifest.
  */
 #include "postgres.h"
 
@@ -20,6 +20,8 @@
 #include "pg/profile.h"
 #include "pg/reading.h"
 #include "pg/report.h"
+#include "tcop/pquery.h"
+#include "tcop/tcopprot.h"
 #include "utils/acl.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
@@ -39,6 +41,7 @@ typedef struct Pin
 	uint64 version;
 	char *manifest_key;
 	uint64 manifest_size; /* 0: unknown */
+	char *e_tag;          /* of the manifest file; NULL: unknown */
 	int64 time;           /* of the manifest file or the commit, 0: unknown; tells incarnations apart */
 } Pin;
 
@@ -66,6 +69,17 @@ typedef struct StatementPin
 	SourceEntry *entry; /* NULL once the end of the transaction has freed it */
 } StatementPin;
 
+/* What the planning of a statement of the client's has opened. Lives in the context that it was planned in. */
+typedef struct PlannedPin
+{
+	slist_node node; /* in planned_pins */
+	MemoryContextCallback callback;
+	TimestampTz statement; /* when that began */
+	Oid userid;
+	LanceTableOptions options;
+	SourceEntry *entry; /* NULL once it was taken over, or the end of the transaction has freed it */
+} PlannedPin;
+
 /* The version of a dataset outside the catalog that a REPEATABLE READ transaction saw first. */
 typedef struct TransactionPin
 {
@@ -90,6 +104,7 @@ typedef struct TransactionTag
 
 static dlist_head sources = DLIST_STATIC_INIT(sources);
 static slist_head statement_pins = SLIST_STATIC_INIT(statement_pins);
+static slist_head planned_pins = SLIST_STATIC_INIT(planned_pins);
 static slist_head transaction_pins = SLIST_STATIC_INIT(transaction_pins); /* in TopTransactionContext */
 static TransactionTag *transaction_tags;                                  /* in TopTransactionContext */
 static bool transaction_callback_registered;
@@ -160,7 +175,11 @@ no_such_version(const char *what, const char *location, const LanceTableOptions 
 static int64
 commit_time(LanceLibrary *lib, LncStore *store, const char *branch, const LncVersionFile *file)
 {
-	LncDatasetOptions options = {.branch = branch, .version = file->version, .manifest_key = file->key};
+	LncDatasetOptions options = {.branch = branch,
+								 .version = file->version,
+								 .manifest_key = file->key,
+								 .manifest_size = file->size,
+								 .manifest_e_tag = file->e_tag};
 	LncArena *arena;
 	LncDataset *dataset = NULL;
 	LncCode code;
@@ -242,6 +261,7 @@ choose_version(LanceLibrary *lib, LncStore *store, const LanceTableOptions *opti
 	pin->version = file.version;
 	pin->manifest_key = pstrdup(file.key);
 	pin->manifest_size = file.size;
+	pin->e_tag = file.e_tag != NULL ? pstrdup(file.e_tag) : NULL;
 	pin->time = file.modified_ms;
 	if (newest && kept == NULL && IsolationUsesXactSnapshot())
 		remember_transaction_pin(pin);
@@ -315,6 +335,7 @@ locate_table(const LanceTableOptions *options, Oid userid, LanceLibrary *lib, Pi
 	pin->version = (uint64)version->version;
 	pin->manifest_key = version->manifest_key;
 	pin->manifest_size = (uint64)version->manifest_size;
+	pin->e_tag = version->e_tag;
 	pin->time = version->timestamp_us;
 }
 
@@ -359,6 +380,13 @@ source_freed(void *arg)
 		if (pin->entry == entry)
 			pin->entry = NULL;
 	}
+	slist_foreach(iter, &planned_pins)
+	{
+		PlannedPin *pin = slist_container(PlannedPin, node, iter.cur);
+
+		if (pin->entry == entry)
+			pin->entry = NULL;
+	}
 }
 
 static SourceEntry *
@@ -372,8 +400,8 @@ find_source(const Pin *pin, Oid userid)
 
 		if (entry->userid == userid && entry->pin.version == pin->version && entry->pin.time == pin->time &&
 			entry->pin.manifest_size == pin->manifest_size && same_text(entry->pin.location, pin->location) &&
-			same_text(entry->pin.manifest_key, pin->manifest_key) && same_text(entry->pin.branch, pin->branch) &&
-			entry->profile->server_oid == pin->profile->server_oid)
+			same_text(entry->pin.manifest_key, pin->manifest_key) && same_text(entry->pin.e_tag, pin->e_tag) &&
+			same_text(entry->pin.branch, pin->branch) && entry->profile->server_oid == pin->profile->server_oid)
 			return entry;
 	}
 	return NULL;
@@ -411,6 +439,7 @@ open_source(const LanceTableOptions *options, Oid userid, const Pin *pin)
 	entry->pin.location = pstrdup(pin->location);
 	entry->pin.branch = pin->branch != NULL ? pstrdup(pin->branch) : NULL;
 	entry->pin.manifest_key = pstrdup(pin->manifest_key);
+	entry->pin.e_tag = pin->e_tag != NULL ? pstrdup(pin->e_tag) : NULL;
 	entry->profile = lance_profile_of_server(pin->profile->server_oid, userid);
 	entry->pin.profile = entry->profile;
 	open_options.open_base_arg = entry->profile;
@@ -421,6 +450,8 @@ open_source(const LanceTableOptions *options, Oid userid, const Pin *pin)
 	open_options.branch = entry->pin.branch;
 	open_options.version = pin->version;
 	open_options.manifest_key = entry->pin.manifest_key;
+	open_options.manifest_size = pin->manifest_size;
+	open_options.manifest_e_tag = pin->e_tag;
 	lance_check(&lib->ctx, lnc_dataset_open(&lib->ctx, lib->arena, store, &open_options, &entry->public.dataset));
 	lnc_store_stats(store, &entry->public.opened);
 
@@ -435,6 +466,29 @@ open_source(const LanceTableOptions *options, Oid userid, const Pin *pin)
 
 /* ---- sharing within a statement */
 
+static bool
+same_options(const LanceTableOptions *a, const LanceTableOptions *b)
+{
+	return a->server_oid == b->server_oid && same_text(a->table, b->table) &&
+		   same_text(a->delimiter, b->delimiter) && same_text(a->uri, b->uri) && same_text(a->branch, b->branch) &&
+		   same_text(a->tag, b->tag) && a->version == b->version && a->has_as_of == b->has_as_of &&
+		   a->as_of == b->as_of;
+}
+
+/* In the current context. */
+static LanceTableOptions
+copy_options(const LanceTableOptions *options)
+{
+	LanceTableOptions copy = *options;
+
+	copy.table = options->table != NULL ? pstrdup(options->table) : NULL;
+	copy.delimiter = pstrdup(options->delimiter);
+	copy.uri = options->uri != NULL ? pstrdup(options->uri) : NULL;
+	copy.branch = options->branch != NULL ? pstrdup(options->branch) : NULL;
+	copy.tag = options->tag != NULL ? pstrdup(options->tag) : NULL;
+	return copy;
+}
+
 static StatementPin *
 find_statement_pin(const LanceTableOptions *options, Oid userid, Snapshot snapshot)
 {
@@ -444,12 +498,7 @@ find_statement_pin(const LanceTableOptions *options, Oid userid, Snapshot snapsh
 	{
 		StatementPin *pin = slist_container(StatementPin, node, iter.cur);
 
-		if (pin->snapshot == snapshot && pin->userid == userid && pin->options.server_oid == options->server_oid &&
-			same_text(pin->options.table, options->table) &&
-			same_text(pin->options.delimiter, options->delimiter) && same_text(pin->options.uri, options->uri) &&
-			same_text(pin->options.branch, options->branch) && same_text(pin->options.tag, options->tag) &&
-			pin->options.version == options->version && pin->options.has_as_of == options->has_as_of &&
-			pin->options.as_of == options->as_of)
+		if (pin->snapshot == snapshot && pin->userid == userid && same_options(&pin->options, options))
 			return pin;
 	}
 	return NULL;
@@ -473,12 +522,7 @@ remember_statement_pin(const LanceTableOptions *options, Oid userid, EState *est
 
 	pin->snapshot = estate->es_snapshot;
 	pin->userid = userid;
-	pin->options = *options;
-	pin->options.table = options->table != NULL ? pstrdup(options->table) : NULL;
-	pin->options.delimiter = pstrdup(options->delimiter);
-	pin->options.uri = options->uri != NULL ? pstrdup(options->uri) : NULL;
-	pin->options.branch = options->branch != NULL ? pstrdup(options->branch) : NULL;
-	pin->options.tag = options->tag != NULL ? pstrdup(options->tag) : NULL;
+	pin->options = copy_options(options);
 	pin->entry = entry;
 	pin->callback.func = statement_pin_freed;
 	pin->callback.arg = pin;
@@ -486,6 +530,86 @@ remember_statement_pin(const LanceTableOptions *options, Oid userid, EState *est
 	slist_push_head(&statement_pins, &pin->node);
 	entry->references++;
 	MemoryContextRegisterResetCallback(estate->es_query_cxt, &pin->callback);
+}
+
+/* ---- from planning to execution */
+
+static void
+planned_pin_freed(void *arg)
+{
+	slist_delete(&planned_pins, &((PlannedPin *)arg)->node);
+}
+
+static PlannedPin *
+find_planned_pin(const LanceTableOptions *options, Oid userid)
+{
+	slist_iter iter;
+
+	slist_foreach(iter, &planned_pins)
+	{
+		PlannedPin *pin = slist_container(PlannedPin, node, iter.cur);
+
+		if (pin->userid == userid && pin->statement == GetCurrentStatementStartTimestamp() &&
+			same_options(&pin->options, options))
+			return pin;
+	}
+	return NULL;
+}
+
+/* Whether a statement of the client's is being planned: where a portal runs, it is one of a function, or the like. */
+static bool
+plans_for_client(void)
+{
+	return ActivePortal == NULL && !IsolationUsesXactSnapshot();
+}
+
+/*
+ * Have the rest of planning, and execution, read what was looked up: they follow each other, and asking a store over the
+ * network again takes time.
+ */
+static void
+remember_planned(const LanceTableOptions *options, Oid userid, SourceEntry *entry)
+{
+	PlannedPin *pin;
+
+	if (!plans_for_client())
+		return;
+	pin = find_planned_pin(options, userid);
+	if (pin == NULL)
+	{
+		pin = palloc0(sizeof(*pin));
+		pin->statement = GetCurrentStatementStartTimestamp();
+		pin->userid = userid;
+		pin->options = copy_options(options);
+		pin->callback.func = planned_pin_freed;
+		pin->callback.arg = pin;
+		slist_push_head(&planned_pins, &pin->node);
+		MemoryContextRegisterResetCallback(CurrentMemoryContext, &pin->callback);
+	}
+	pin->entry = entry;
+}
+
+/*
+ * What the planning of the statement has looked up, for the rest of it or, once, for the execution in estate; NULL: it has
+ * not.
+ */
+static SourceEntry *
+take_planned(const LanceTableOptions *options, Oid userid, const EState *estate)
+{
+	PlannedPin *pin;
+	SourceEntry *entry;
+
+	/* What a function runs meanwhile has another text than the client sent. */
+	if (estate == NULL ? !plans_for_client()
+					   : IsolationUsesXactSnapshot() || !same_text(estate->es_sourceText, debug_query_string))
+		return NULL;
+	pin = find_planned_pin(options, userid);
+	if (pin == NULL)
+		return NULL;
+	entry = pin->entry;
+	if (estate != NULL)
+		pin->entry = NULL;
+	return entry;
 }
 
 LanceSource *
@@ -497,9 +621,8 @@ lance_source_open(const LanceTableOptions *options, Oid userid, EState *estate)
 
 	if (estate != NULL)
 		shared = find_statement_pin(options, userid, estate->es_snapshot);
-	if (shared != NULL)
-		entry = shared->entry;
-	else
+	entry = shared != NULL ? shared->entry : take_planned(options, userid, estate);
+	if (entry == NULL)
 	{
 		locate(options, userid, &pin);
 		entry = find_source(&pin, userid);
@@ -510,6 +633,8 @@ lance_source_open(const LanceTableOptions *options, Oid userid, EState *estate)
 	/* Another query's pin may be gone before this one's, so each query holds its own. */
 	if (estate != NULL)
 		remember_statement_pin(options, userid, estate, entry);
+	else
+		remember_planned(options, userid, entry);
 	drop_idle_sources();
 	return &entry->public;
 }

@@ -139,14 +139,18 @@ static LncCode
 open_page(LncContext *ctx, LncColumnReader *reader, uint32_t number)
 {
 	LncPage *page;
+	LncCode code;
 
 	if (reader->page != NULL && reader->page_number == number)
 		return LNC_OK;
 	reader->page = NULL;
 	lnc_arena_reset(reader->page_arena);
 	LNC_TRY(lnc_page_reader_open(ctx, reader->page_reader, &reader->column->pages[number]));
-	LNC_TRY(open_page_from(ctx, reader, reader->page_arena, number, lnc_page_reader_source(reader->page_reader),
-						   &page));
+	lnc_page_reader_opening(reader->page_reader, true);
+	code =
+		open_page_from(ctx, reader, reader->page_arena, number, lnc_page_reader_source(reader->page_reader), &page);
+	lnc_page_reader_opening(reader->page_reader, false);
+	LNC_TRY(code);
 	reader->page = page;
 	reader->page_number = number;
 	return LNC_OK;

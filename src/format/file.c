@@ -77,6 +77,7 @@ metadata_bytes(LncContext *ctx, const LncFile *file, uint64_t offset, uint64_t l
 {
 	FileRegion *region = file->region;
 	const FileRegion *kept[2] = {&file->tail, region};
+	LncSlice recalled;
 	LncRange range;
 	const uint8_t *bytes;
 
@@ -94,7 +95,18 @@ metadata_bytes(LncContext *ctx, const LncFile *file, uint64_t offset, uint64_t l
 		range.length = REGION_SIZE;
 	if (range.length < length)
 		range.length = length;
-	LNC_TRY(lnc_store_read_ranges(ctx, file->store, file->arena, file->key, 1, &range, &bytes));
+	LNC_TRY(lnc_store_recall(ctx, file->store, file->arena, &file->identity, offset, &recalled));
+	if (recalled.size >= length && recalled.data != NULL)
+	{
+		bytes = recalled.data;
+		range.length = recalled.size;
+	}
+	else
+	{
+		LNC_TRY(lnc_store_read_ranges(ctx, file->store, file->arena, file->key, 1, &range, &bytes));
+		LNC_TRY(lnc_store_remember(ctx, file->store, &file->identity, offset,
+								   (LncSlice){.data = bytes, .size = (size_t)range.length}));
+	}
 	region->offset = offset;
 	region->bytes.data = bytes;
 	region->bytes.size = (size_t)range.length;
@@ -149,10 +161,26 @@ read_footer(LncContext *ctx, LncFile *file)
 	return LNC_OK;
 }
 
+/* Remember what the tail has of the metadata; values that it has too are left out. */
+static LncCode
+remember_metadata(LncContext *ctx, const LncFile *file)
+{
+	uint64_t start = lnc_le64(file->tail.bytes.data + file->tail.bytes.size - FOOTER_SIZE);
+	LncSlice kept = file->tail.bytes;
+
+	if (start > file->tail.offset)
+	{
+		kept.data += start - file->tail.offset;
+		kept.size -= (size_t)(start - file->tail.offset);
+	}
+	return lnc_store_remember(ctx, file->store, &file->identity, LNC_AT_END, kept);
+}
+
 LncCode
 lnc_file_open(LncContext *ctx, LncArena *arena, LncStore *store, const char *key, uint64_t size_hint, LncFile **out)
 {
 	LncFile *file;
+	bool recalled;
 	char *copy;
 	LncCode code;
 
@@ -163,7 +191,12 @@ lnc_file_open(LncContext *ctx, LncArena *arena, LncStore *store, const char *key
 	file->store = store;
 	file->key = copy;
 	file->read_ahead = LNC_READ_AHEAD_MOST;
-	LNC_TRY(lnc_store_read_tail(ctx, store, arena, key, TAIL_SIZE, &file->tail.bytes, &file->size));
+	LNC_TRY(lnc_store_identify(ctx, store, arena, key, size_hint, NULL, &file->identity));
+	LNC_TRY(lnc_store_recall(ctx, store, arena, &file->identity, LNC_AT_END, &file->tail.bytes));
+	file->size = size_hint;
+	recalled = file->tail.bytes.data != NULL;
+	if (!recalled)
+		LNC_TRY(lnc_store_read_tail(ctx, store, arena, key, TAIL_SIZE, &file->tail.bytes, &file->size));
 	file->tail.offset = file->size - file->tail.bytes.size;
 	if (size_hint != 0 && size_hint != file->size)
 	{
@@ -172,6 +205,8 @@ lnc_file_open(LncContext *ctx, LncArena *arena, LncStore *store, const char *key
 		return lnc_file_blame(ctx, code, file, -1, -1);
 	}
 	code = read_footer(ctx, file);
+	if (code == LNC_OK && !recalled)
+		code = remember_metadata(ctx, file);
 	if (code != LNC_OK)
 		return lnc_file_blame(ctx, code, file, -1, -1);
 	*out = file;

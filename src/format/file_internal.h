@@ -7,6 +7,7 @@
 
 #include "encoding/page.h"
 #include "format/file.h"
+#include "storage/recall.h"
 
 /* One page as the column metadata states it; offsets and sizes were checked against the file. */
 typedef struct FilePage
@@ -46,6 +47,7 @@ struct LncFile
 	LncArena *arena; /* borrowed; holds everything below */
 	LncStore *store; /* borrowed */
 	const char *key;
+	LncIdentity identity; /* by which its metadata is remembered */
 	uint64_t size;
 	uint32_t minor;
 	uint64_t metadata_end; /* no column metadata lies at or beyond */
@@ -85,6 +87,12 @@ extern LncCode lnc_page_reader_create(LncContext *ctx, LncArena *arena, LncFile 
 
 /* Serve page from now on; what was kept of the page before is dropped. page is borrowed. */
 extern LncCode lnc_page_reader_open(LncContext *ctx, PageReader *reader, const FilePage *page) LNC_MUST_CHECK;
+
+/* Tell whether the page is being opened: what is read exactly for that is remembered by the file's identity. */
+extern void lnc_page_reader_opening(PageReader *reader, bool opening);
+
+/* Longer parts of a page are not remembered. */
+#define LNC_LONGEST_REMEMBERED ((uint64_t)1024 * 1024)
 
 /* The source to give to the page decoder; stays valid for the reader's life. */
 extern const LncPageSource *lnc_page_reader_source(const PageReader *reader);

@@ -60,6 +60,7 @@ struct PageReader
 	Window *windows; /* array of page->nbuffers */
 	bool near;       /* the file is on local disk */
 	uint64_t ahead;  /* bytes to fetch at once */
+	bool opening;    /* the page is being opened */
 	LncPageSource source;
 };
 
@@ -237,6 +238,33 @@ fetch_windows(LncContext *ctx, PageReader *reader, LncArena *scratch, size_t nra
 	return LNC_OK;
 }
 
+/* Whether range i is one of those read exactly, and not there yet. */
+static bool
+wants_exact(const PageReader *reader, const LncPageRange *ranges, const uint8_t *const *outs, size_t i)
+{
+	return ranges[i].length > 0 && reader->windows[ranges[i].buffer].want == WANT_EXACT && outs[i] == NULL;
+}
+
+/* Have what is remembered of the page's opening; the other outs become NULL. */
+static LncCode
+recall_exact(LncContext *ctx, const PageReader *reader, LncArena *arena, size_t nranges, const LncPageRange *ranges,
+			 const uint8_t **outs)
+{
+	for (size_t i = 0; i < nranges; i++)
+	{
+		LncSlice recalled;
+
+		outs[i] = NULL;
+		if (!reader->opening || !wants_exact(reader, ranges, outs, i) || ranges[i].length > LNC_LONGEST_REMEMBERED)
+			continue;
+		LNC_TRY(lnc_store_recall(ctx, reader->file->store, arena, &reader->file->identity,
+								 reader->page->offsets[ranges[i].buffer] + ranges[i].offset, &recalled));
+		if (recalled.size == ranges[i].length)
+			outs[i] = recalled.data;
+	}
+	return LNC_OK;
+}
+
 /* Read the ranges of buffers that are read exactly, all in one call. */
 static LncCode
 read_exact(LncContext *ctx, PageReader *reader, LncArena *arena, size_t nranges, const LncPageRange *ranges,
@@ -246,15 +274,16 @@ read_exact(LncContext *ctx, PageReader *reader, LncArena *arena, size_t nranges,
 	LncRange *wanted;
 	const uint8_t **bytes;
 
+	LNC_TRY(recall_exact(ctx, reader, arena, nranges, ranges, outs));
 	for (size_t i = 0; i < nranges; i++)
-		n += ranges[i].length > 0 && reader->windows[ranges[i].buffer].want == WANT_EXACT;
+		n += wants_exact(reader, ranges, outs, i);
 	if (n == 0)
 		return LNC_OK;
 	LNC_TRY(LNC_NEW(ctx, arena, &wanted, n));
 	LNC_TRY(LNC_NEW(ctx, arena, &bytes, n));
 	n = 0;
 	for (size_t i = 0; i < nranges; i++)
-		if (ranges[i].length > 0 && reader->windows[ranges[i].buffer].want == WANT_EXACT)
+		if (wants_exact(reader, ranges, outs, i))
 		{
 			wanted[n].offset = reader->page->offsets[ranges[i].buffer] + ranges[i].offset;
 			wanted[n++].length = ranges[i].length;
@@ -262,8 +291,14 @@ read_exact(LncContext *ctx, PageReader *reader, LncArena *arena, size_t nranges,
 	LNC_TRY(read_file(ctx, reader, arena, n, wanted, bytes));
 	n = 0;
 	for (size_t i = 0; i < nranges; i++)
-		if (ranges[i].length > 0 && reader->windows[ranges[i].buffer].want == WANT_EXACT)
-			outs[i] = bytes[n++];
+	{
+		if (!wants_exact(reader, ranges, outs, i))
+			continue;
+		if (reader->opening && ranges[i].length <= LNC_LONGEST_REMEMBERED)
+			LNC_TRY(lnc_store_remember(ctx, reader->file->store, &reader->file->identity, wanted[n].offset,
+									   (LncSlice){.data = bytes[n], .size = (size_t)ranges[i].length}));
+		outs[i] = bytes[n++];
+	}
 	return LNC_OK;
 }
 
@@ -348,6 +383,12 @@ lnc_page_reader_open(LncContext *ctx, PageReader *reader, const FilePage *page)
 	reader->source.nbuffers = page->nbuffers;
 	reader->source.sizes = page->sizes;
 	return LNC_OK;
+}
+
+void
+lnc_page_reader_opening(PageReader *reader, bool opening)
+{
+	reader->opening = opening;
 }
 
 const LncPageSource *

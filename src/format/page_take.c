@@ -126,6 +126,13 @@ copy_bytes(const Gather *gather, uint64_t offset, uint64_t length, uint8_t *out)
 	}
 }
 
+/* What is read to open a page is remembered by the file's identity. */
+static bool
+is_remembered(const OpenPage *open, const LncPageRange *range)
+{
+	return open->opened == NULL && range->length > 0 && range->length <= LNC_LONGEST_REMEMBERED;
+}
+
 /* LncPageSource.read: fails, noting what is missing, unless all is there. */
 static LncCode
 read_gathered(LncContext *ctx, const LncPageSource *source, LncArena *arena, size_t nranges,
@@ -133,24 +140,36 @@ read_gathered(LncContext *ctx, const LncPageSource *source, LncArena *arena, siz
 {
 	OpenPage *open = source->state;
 	Gather *gather = &open->take->gather;
+	const LncFile *file = open->take->file;
 
 	for (size_t i = 0; i < nranges; i++)
 	{
 		uint64_t offset;
+		LncSlice recalled = {0};
 
 		LNC_TRY(lnc_page_range_check(ctx, open->page, &ranges[i]));
 		offset = open->page->offsets[ranges[i].buffer] + ranges[i].offset;
-		LNC_TRY(want_gaps(ctx, gather, offset, offset + ranges[i].length));
+		if (is_remembered(open, &ranges[i]))
+			LNC_TRY(lnc_store_recall(ctx, file->store, arena, &file->identity, offset, &recalled));
+		outs[i] = recalled.size == ranges[i].length ? recalled.data : NULL;
+		if (outs[i] == NULL)
+			LNC_TRY(want_gaps(ctx, gather, offset, offset + ranges[i].length));
 	}
 	if (gather->missed)
 		return lnc_fail(ctx, LNC_IO, "bytes of the page have not been read");
 	for (size_t i = 0; i < nranges; i++)
 	{
+		uint64_t offset = open->page->offsets[ranges[i].buffer] + ranges[i].offset;
 		void *copy;
 
+		if (outs[i] != NULL)
+			continue;
 		LNC_TRY(lnc_arena_alloc(ctx, arena, (size_t)ranges[i].length, &copy));
-		copy_bytes(gather, open->page->offsets[ranges[i].buffer] + ranges[i].offset, ranges[i].length, copy);
+		copy_bytes(gather, offset, ranges[i].length, copy);
 		outs[i] = copy;
+		if (is_remembered(open, &ranges[i]))
+			LNC_TRY(lnc_store_remember(ctx, file->store, &file->identity, offset,
+									   (LncSlice){.data = copy, .size = (size_t)ranges[i].length}));
 	}
 	return LNC_OK;
 }

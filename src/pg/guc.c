@@ -16,6 +16,7 @@ char *lance_guc_default_server;
 char *lance_guc_allowed_local_roots;
 bool lance_guc_row_lookup;
 bool lance_guc_push_down;
+int lance_guc_metadata_cache_size;
 int lance_guc_store_retries;
 int lance_guc_store_timeout;
 int lance_guc_store_connect_timeout;
@@ -98,6 +99,11 @@ define_storage(void)
 		"Foreign server whose root new namespaces use when neither they nor a parent name one.",
 		"Roles that may write a namespace use it there without USAGE on it.", &lance_guc_default_server, "",
 		PGC_SUSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("lance_catalog.metadata_cache_size",
+							"Memory of a session for manifests and metadata of data files in object stores.",
+							"They never change, and are not read again as long as they are in it; 0 turns it off.",
+							&lance_guc_metadata_cache_size, 32 * 1024, 0, 1024 * 1024, PGC_USERSET, GUC_UNIT_KB,
+							NULL, NULL, NULL);
 	DefineCustomBoolVariable("lance_catalog.push_down",
 							 "Lets scans of foreign tables evaluate conditions and make aggregates.", NULL,
 							 &lance_guc_push_down, true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);

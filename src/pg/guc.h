@@ -10,8 +10,9 @@ extern char
 	*lance_guc_allowed_local_roots; /* comma-separated folders that roots may lie in without pg_read_server_files */
 extern bool lance_guc_row_lookup;   /* let plans look up rows by id or address */
 extern bool lance_guc_push_down;    /* let scans evaluate conditions on batches */
-extern int lance_guc_store_retries; /* tries after a failed storage request */
-extern int lance_guc_store_timeout; /* ms without a byte before a transfer is retried */
+extern int lance_guc_metadata_cache_size;   /* kB; 0: nothing is remembered */
+extern int lance_guc_store_retries;         /* tries after a failed storage request */
+extern int lance_guc_store_timeout;         /* ms without a byte before a transfer is retried */
 extern int lance_guc_store_connect_timeout; /* ms */
 
 extern bool lance_guc_preloaded; /* by shared_preload_libraries; without it there is no REST server */

@@ -20,6 +20,7 @@
 #include "pg/local_names.h"
 #include "pg/profile.h"
 #include "pg/report.h"
+#include "pg/store_cache.h"
 #include "storage/uri.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -272,7 +273,7 @@ lance_profile_holds(LanceLibrary *lib, const LanceProfile *profile, const char *
 }
 
 static LncStore *
-open_at(LanceLibrary *lib, const LanceProfile *profile, const char *uri, const char *anchor)
+open_at(LanceLibrary *lib, const LanceProfile *profile, const char *uri, const char *anchor, bool write)
 {
 	bool fixed = profile->credentials == LANCE_CREDENTIALS_MAPPING || is_local(uri);
 	LncStoreConfig config = {
@@ -291,6 +292,13 @@ open_at(LanceLibrary *lib, const LanceProfile *profile, const char *uri, const c
 		.anchor = anchor,
 	};
 	LncStore *store;
+
+	if (!write && !is_local(uri))
+	{
+		config.http = lance_store_http();
+		config.cache = lance_store_cache();
+		config.cache_scope = config.cache != NULL ? lance_store_cache_scope(lib, profile) : NULL;
+	}
 
 	lance_check(&lib->ctx, lnc_store_open(&lib->ctx, lib->arena, uri, &config, &store));
 	return store;
@@ -331,8 +339,8 @@ open_checked(LanceLibrary *lib, const LanceProfile *profile, const char *uri, bo
 		ereport(ERROR, (errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 						errmsg("permission denied for the %s of server \"%s\"", option, profile->server_name),
 						errhint("A server with the option \"%s\" must be owned by a superuser.", option)));
-	store = open_at(lib, profile, uri, NULL);
-	root = open_at(lib, profile, profile->root, NULL);
+	store = open_at(lib, profile, uri, NULL, write);
+	root = open_at(lib, profile, profile->root, NULL, false); /* for its name alone */
 	if (!lies_in(lnc_store_uri(store), lnc_store_uri(root)) &&
 		(write || !(is_local(uri) ? may_use_server_files(profile->userid, false) : superuser_arg(profile->userid))))
 		ereport(ERROR,
@@ -346,7 +354,7 @@ open_checked(LanceLibrary *lib, const LanceProfile *profile, const char *uri, bo
 				 errhint("Local storage needs a server owned by a superuser, membership in %s, or a folder in %s.",
 						 write ? "pg_read_server_files and pg_write_server_files" : "pg_read_server_files",
 						 "lance_catalog.allowed_local_roots")));
-	return anchor != NULL ? open_at(lib, profile, uri, anchor) : store;
+	return anchor != NULL ? open_at(lib, profile, uri, anchor, write) : store;
 }
 
 LncStore *

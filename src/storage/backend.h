@@ -62,6 +62,8 @@ struct LncStore
 	bool ordered;
 	bool near;
 	bool no_conditional_put;
+	struct LncCache *cache; /* borrowed; NULL: none */
+	const char *cache_scope;
 	LncStoreStats stats;
 };
 

@@ -42,6 +42,10 @@ typedef struct LncStoreConfig
 	const char *anchor; /* local files: a folder that the root lies in; symbolic links are followed up to it and not
 								below. NULL: up to the root */
 	struct LncHttp *http; /* connections shared with other stores (http.h); must outlive this one; NULL: own */
+	struct LncCache
+		*cache; /* what is remembered of objects that never change (recall.h); must outlive the store; NULL:
+								nothing is */
+	const char *cache_scope; /* whom that is remembered for, and where the store is: without line feeds */
 } LncStoreConfig;
 
 /* A range of bytes of one object. */

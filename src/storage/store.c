@@ -34,6 +34,14 @@ lnc_store_open(LncContext *ctx, LncArena *arena, const char *uri, const LncStore
 	}
 	store->uri = parsed;
 	store->no_conditional_put = config->no_conditional_put;
+	if (config->cache != NULL && config->cache_scope != NULL)
+	{
+		char *scope;
+
+		LNC_TRY(lnc_arena_strndup(ctx, arena, config->cache_scope, strlen(config->cache_scope), &scope));
+		store->cache = config->cache;
+		store->cache_scope = scope;
+	}
 	*out = store;
 	return LNC_OK;
 }

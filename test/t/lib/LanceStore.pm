@@ -8,6 +8,7 @@ package LanceStore;
 use strict;
 use warnings FATAL => 'all';
 
+use Digest::MD5 qw(md5_hex);
 use Fcntl ':flock';
 use IO::Socket::INET;
 use Math::BigInt;
@@ -381,9 +382,10 @@ sub list
 	$_ = defined $_ ? s/%([0-9A-Fa-f]{2})/chr hex $1/egr : '' foreach ($prefix, $after);
 	foreach my $key (grep { $_ gt $after } $self->keys_of($prefix, $r->{bucket}))
 	{
-		my $size = -s $self->object_file($key, $r->{bucket}) // next;
+		my $content = $self->get($key, $r->{bucket}) // next;
+		my ($size, $tag) = (length $content, md5_hex($content));
 
-		$list .= "<Contents><Key>$key</Key><LastModified>2024-01-01T00:00:00.000Z</LastModified><ETag>&quot;x&quot;</ETag><Size>$size</Size></Contents>";
+		$list .= "<Contents><Key>$key</Key><LastModified>2024-01-01T00:00:00.000Z</LastModified><ETag>&quot;$tag&quot;</ETag><Size>$size</Size></Contents>";
 	}
 	return answer($client, 200, qq{<?xml version="1.0"?><ListBucketResult><IsTruncated>false</IsTruncated>$list</ListBucketResult>});
 }
