@@ -14,6 +14,10 @@ SELECT lance_revoke_api_key(:key_id);
 SELECT role, revoked_at IS NOT NULL AS revoked FROM lance_list_api_keys();
 SELECT t.try('SELECT lance_revoke_api_key(-1)');
 SELECT t.try('SELECT lance_create_api_key(NULL)');
+SELECT t.try($$SELECT lance_create_api_key('key_user', expires_at => '2001-02-03 04:05:06+00')$$);
+SELECT t.try($$SELECT lance_create_api_key('key_user', expires_at => '-infinity')$$);
+SELECT key_id AS eternal FROM lance_create_api_key('key_user', expires_at => 'infinity') \gset
+SELECT expires_at FROM lance_list_api_keys() WHERE key_id = :eternal;
 -- Two keys differ.
 SELECT count(DISTINCT k.api_key) FROM generate_series(1, 2) i, LATERAL lance_create_api_key('key_user', i::text) k;
 -- Who may call the function still makes keys only for roles that he may act as.

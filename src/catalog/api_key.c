@@ -139,6 +139,9 @@ lance_api_key_create(Oid role, const char *label, TimestampTz expires_at, int64 
 				(lance_errcode(LANCE_PERMISSION_DENIED),
 				 errmsg("permission denied to create an API key for role \"%s\"", GetUserNameFromId(role, false)),
 				 errdetail("A key can be made only by who may act as its role.")));
+	if (expires_at != 0 && expires_at <= GetCurrentTimestamp())
+		ereport(ERROR, (lance_errcode(LANCE_INVALID_INPUT), errmsg("an API key can't expire in the past"),
+						errdetail("It would end at %s.", timestamptz_to_str(expires_at))));
 	lance_session_begin(&session);
 	lance_session_run(&statement, values, nulls, 0);
 	*key_id = lance_row_int64(0, 1);

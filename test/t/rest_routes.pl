@@ -173,7 +173,8 @@ is_deeply($json->{properties}, { a => '1', "\x{e9}'\"\\" => "\x{1f600}%s{0}" }, 
 # ---- keys and privileges
 $node->safe_psql('postgres', "CREATE ROLE reader; CREATE ROLE nobody");
 my $reader = $node->safe_psql('postgres', "SELECT api_key FROM lance_create_api_key('reader')");
-$rest->expect('no EXECUTE on the function', 403, 15, 'POST', '/v1/namespace/walk/describe', key => $reader, body => {});
+my $why = $rest->expect('no EXECUTE on the function', 403, 15, 'POST', '/v1/namespace/walk/describe', key => $reader, body => {});
+like($why->{detail}, qr/lance_describe_namespace\(\).*lance_grant\(\)/, 'and how to mend it');
 $rest->expect('no EXECUTE, GET', 403, 15, 'GET', '/v1/namespace/walk/table/list', key => $reader);
 $node->safe_psql('postgres', 'GRANT EXECUTE ON FUNCTION lance_describe_namespace(text) TO reader');
 my $hidden = $rest->expect('EXECUTE opens nothing by itself', 404, 1, 'POST', '/v1/namespace/walk/describe', key => $reader, body => {});
@@ -197,6 +198,10 @@ my ($status) = $rest->call('GET', '/v1/table', key => $old_key);
 isnt($status, 401, 'a key before it is revoked');
 $node->safe_psql('postgres', "SELECT lance_revoke_api_key($old_id)");
 $rest->expect('a revoked key', 401, 16, 'GET', '/v1/table', key => $old_key);
+my $short = $node->safe_psql('postgres', q{SELECT api_key FROM lance_create_api_key('reader', expires_at => now() + '1 hour')});
+isnt(($rest->call('GET', '/v1/table', key => $short))[0], 401, 'a key before it expires');
+$node->safe_psql('postgres', q{UPDATE lance.api_key SET expires_at = now() - interval '1 s' WHERE expires_at IS NOT NULL});
+$rest->expect('an expired key', 401, 16, 'GET', '/v1/table', key => $short);
 
 # anonymous requests, by reload
 $node->append_conf('postgresql.conf', "lance_catalog.rest_anonymous_role = 'nobody'");
