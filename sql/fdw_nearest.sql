@@ -97,7 +97,44 @@ ANALYZE q;
 SELECT explain('SELECT n, id FROM q, LATERAL (SELECT id FROM mv ORDER BY vec <-> q.v LIMIT 2) m');
 SELECT n, ids = expected AS same FROM q, LATERAL (SELECT array_agg(id) ids FROM (SELECT id FROM mv ORDER BY vec <-> q.v, id LIMIT 3) m) m,
 	LATERAL (SELECT array_agg(id) expected FROM (SELECT id FROM (SELECT id, vec FROM mv OFFSET 0) mv ORDER BY vec <-> q.v, id LIMIT 3) m) e ORDER BY n;
+SET enable_sort = off;
 SELECT n, (SELECT array_agg(id) FROM (SELECT id FROM mv WHERE id >= n ORDER BY vec <-> q.v LIMIT 2) m) FROM q ORDER BY n;
 SELECT id FROM mv ORDER BY vec <-> (SELECT v FROM q WHERE n = 4) LIMIT 1;
+
+-- Of rows that are as far as the last one, those that further keys put first, or all.
+CREATE FUNCTION same(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	pushed text;
+	sorted text;
+	ways text;
+BEGIN
+	SET LOCAL enable_sort = off;
+	EXECUTE format('SELECT array_agg(q)::text FROM (%s) q', query) INTO pushed;
+	SELECT CASE WHEN bool_or(line ~ 'Lance Nearest') THEN 'left to the scan' ELSE 'sorted' END INTO ways FROM explain(query) line;
+	RESET enable_sort;
+	SET LOCAL lance_catalog.push_down = off;
+	EXECUTE format('SELECT array_agg(q)::text FROM (%s) q', query) INTO sorted;
+	RESET lance_catalog.push_down;
+	RETURN ways || ': ' || CASE WHEN pushed IS DISTINCT FROM sorted THEN pushed || ' is not ' || sorted ELSE coalesce(pushed, 'none') END;
+END $$;
+SELECT explain('SELECT id FROM mv ORDER BY vec <-> ''{1,2}'', id DESC LIMIT 3');
+SELECT same('SELECT id FROM mv ORDER BY vec <-> (SELECT NULL::real[]), id DESC LIMIT 3');
+SELECT same('SELECT id FROM mv WHERE id < 9 ORDER BY vec <=> ''{0,0}'', id DESC LIMIT 3 OFFSET 1');
+SELECT same('SELECT id, const <-> ''{1,2,3,4,5}'' IS NULL AS none FROM (SELECT row_number() OVER () AS id, const FROM fsl) q ORDER BY const <-> ''{1,2,3,4,5}'', id LIMIT 3');
+SELECT same('SELECT count(*) FROM (SELECT 1 FROM fsl ORDER BY const <-> ''{1,2,3,4,5}'' FETCH FIRST 3 ROWS WITH TIES) q');
+SELECT same('SELECT count(*) FROM (SELECT 1 FROM fsl ORDER BY f32_null <-> ''{1,2,3,4,5}'' FETCH FIRST 45 ROWS WITH TIES) q');
+SELECT same('SELECT count(*) FROM (SELECT 1 FROM fsl ORDER BY u8_null <~> ''{1,2,3,4,5}'' FETCH FIRST 7 ROWS WITH TIES) q');
+SELECT same('SELECT u8 FROM fsl ORDER BY u8 <~> ''{1,2,3,4,5}'', u8 DESC LIMIT 9');
+-- Within a distance.
+SELECT same('SELECT id FROM mv WHERE vec <-> ''{3,2}'' < 2 ORDER BY vec <-> ''{3,2}'', id LIMIT 10');
+SELECT same('SELECT id FROM mv WHERE vec <-> ''{3,2}'' <= 2 AND id <> 4 AND 1 < ''{3,2}'' <-> vec ORDER BY vec <-> ''{3,2}'', id LIMIT 10');
+SELECT same('SELECT count(*) FROM (SELECT 1 FROM fsl WHERE f32_null <-> ''{1,2,3,4,5}'' > 3 ORDER BY f32_null <-> ''{1,2,3,4,5}'' LIMIT 50) q');
+SELECT same('SELECT count(*) FROM (SELECT 1 FROM fsl WHERE f32 <=> ''{0,0,0,0,0}'' >= ''NaN'' ORDER BY f32 <=> ''{0,0,0,0,0}'' LIMIT 50) q');
+SELECT same('SELECT count(*) FROM (SELECT 1 FROM fsl WHERE f32 <-> ''{1,0,0,0,0}'' < (SELECT NULL::float8) ORDER BY f32 <-> ''{1,0,0,0,0}'' LIMIT 50) q');
+SET enable_sort = off;
+SELECT explain('SELECT id FROM mv WHERE vec <-> ''{3,2}'' < 2 AND id < 30 ORDER BY vec <-> ''{3,2}'' LIMIT 10');
+-- The distance to something else, or another one, is no bound.
+SELECT same('SELECT id FROM mv WHERE vec <-> ''{3,1}'' < 2 ORDER BY vec <-> ''{3,2}'', id LIMIT 10');
+SELECT same('SELECT id FROM mv WHERE vec <+> ''{3,2}'' < 2 ORDER BY vec <-> ''{3,2}'', id LIMIT 10');
 DROP SCHEMA near CASCADE;
 DROP SERVER local;

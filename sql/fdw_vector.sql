@@ -53,6 +53,37 @@ CREATE FOREIGN TABLE bad (vector vector(3), half halfvec(3)) SERVER local OPTION
 SELECT try('SELECT vector FROM bad'), try('SELECT half FROM bad');
 ALTER FOREIGN TABLE bad OPTIONS (SET version '7');
 SELECT try('SELECT half FROM bad');
+-- The nearest rows are found by the scan, by the operators of pgvector, with the distances that they give.
+CREATE FUNCTION nearest(columns text, distance text, k int) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	rows text := format('SELECT array_agg(d) FROM (SELECT %s AS d FROM %s ORDER BY d LIMIT %s) q', distance, columns, k);
+	pushed text;
+	sorted text;
+	plan text;
+BEGIN
+	SET LOCAL enable_sort = off;
+	EXECUTE rows INTO pushed;
+	EXECUTE 'EXPLAIN (FORMAT JSON) ' || rows INTO plan;
+	SET LOCAL lance_catalog.push_down = off;
+	EXECUTE rows INTO sorted;
+	SET LOCAL lance_catalog.push_down = on;
+	RETURN CASE WHEN plan !~ 'Lance Nearest' THEN 'sorted: ' || distance
+		WHEN pushed IS DISTINCT FROM sorted THEN format('%s: %s is not %s', distance, pushed, sorted) END;
+END $$;
+SELECT count(*), min(bad) AS bad FROM unnest('{f32,f16,h16,f32_null,f64}'::text[]) name, unnest('{<->,<=>,<#>,<+>}'::text[]) operator,
+	unnest('{"[1,-2,0.5,4,3]","[1e-22,0,0,0,0]","[0,0,0,0,0]"}'::text[]) query, unnest('{1,3,40,50}'::int[]) k,
+	nearest('f', format('%I %s %L', name, operator, query), k) bad;
+SELECT count(*), min(bad) AS bad FROM generate_series(0, 49, 7) nth, unnest('{<->,<=>,<#>,<+>}'::text[]) operator, unnest('{1,3,40}'::int[]) k,
+	nearest('f', format('(SELECT wide FROM f OFFSET %s LIMIT 1) %s wide', nth, operator), k) bad;
+SELECT try('SELECT 1 FROM f ORDER BY f32 <-> ''[1,2]'' LIMIT 1'), try('SELECT 1 FROM bad ORDER BY half <-> ''[1,2,3]'' LIMIT 1');
+SELECT try('SELECT 1 FROM f ORDER BY f32_null <-> (SELECT NULL::vector) LIMIT 1');
+SET enable_sort = off;
+EXPLAIN (COSTS off) SELECT id FROM p WHERE half <=> '[1,2,3]' < 1.5 ORDER BY half <=> '[1,2,3]', id LIMIT 3;
+SELECT id FROM p WHERE half <=> '[1,2,3]' < 1.5 ORDER BY half <=> '[1,2,3]', id LIMIT 3;
+RESET enable_sort;
+-- Operators on arrays are those of lance_catalog, also where a vector becomes one.
+SELECT '{1,2}'::real[] <-> '{4,6}' AS arrays, '[1,2]'::vector <-> '[4,6]' AS vectors, '[1,2]'::vector <-> '{4,6}'::real[] AS both, '[1,2]'::halfvec <#> '[4,6]' AS halves,
+	B'101' <~> B'110' AS bits;
 -- Refreshing keeps a vector that fits.
 SELECT lance_refresh_table('f') > 0 AS refreshed;
 SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute WHERE attrelid = 'f'::regclass AND attname IN ('f32', 'h16', 'wide') ORDER BY 1;

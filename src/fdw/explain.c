@@ -51,12 +51,15 @@ explain_conditions(ForeignScanState *node, ExplainState *es)
 
 	if (nearest != NIL)
 	{
+		LanceNearestSearch search;
+
+		lance_nearest_read(nearest, &search);
 		ExplainPropertyText(
 			"Lance Nearest",
-			psprintf("%s of %s", lance_nearest_metric_name((LncMetric)linitial_int(nearest)),
-					 get_attname(RelationGetRelid(node->ss.ss_currentRelation), lthird_int(nearest), false)),
+			psprintf("%s of %s", lance_nearest_metric_name(search.metric),
+					 get_attname(RelationGetRelid(node->ss.ss_currentRelation), search.attnum, false)),
 			es);
-		ExplainPropertyInteger("Lance Nearest Rows", NULL, lfourth_int(nearest), es);
+		ExplainPropertyInteger("Lance Nearest Rows", NULL, search.count, es);
 	}
 	else if (by != NIL)
 		ExplainPropertyText("Lance Lookup", linitial_int(by) == LNC_TAKE_ROW_ID ? "by row id" : "by row address",

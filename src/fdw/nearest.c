@@ -1,10 +1,8 @@
 /*
  * nearest.c
- *	  The rows nearest to a vector.
+ *	  Planning of ORDER BY the distance to a vector LIMIT k.
  */
 #include "postgres.h"
-
-#include <math.h>
 
 #include "access/htup_details.h"
 #include "access/stratnum.h"
@@ -18,21 +16,22 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
 #include "pg/installed.h"
-#include "pg/report.h"
+#include "pg/types.h"
 #include "pg/vector.h"
-#include "scan/scan.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
+#include "utils/typcache.h"
 
-/* ---- planning */
-
-static const struct
+typedef struct MetricRow
 {
 	const char *symbol;
 	LncMetric metric;
-} metrics[] = {
+} MetricRow;
+
+/* Of this extension. */
+static const MetricRow own_metrics[] = {
 	{"lance_sql_l2", LNC_METRIC_L2},
 	{"lance_sql_euclidean", LNC_METRIC_EUCLIDEAN},
 	{"lance_sql_cosine", LNC_METRIC_COSINE},
@@ -41,6 +40,18 @@ static const struct
 	{"lance_sql_l1", LNC_METRIC_L1},
 	{"lance_sql_hamming", LNC_METRIC_HAMMING},
 	{"lance_sql_hamming_bytea", LNC_METRIC_HAMMING},
+};
+
+/* Of the extension "vector". */
+static const MetricRow pgvector_metrics[] = {
+	{"l2_distance", LNC_METRIC_EUCLIDEAN},
+	{"cosine_distance", LNC_METRIC_COSINE},
+	{"vector_negative_inner_product", LNC_METRIC_PRODUCT},
+	{"l1_distance", LNC_METRIC_L1},
+	{"halfvec_l2_distance", LNC_METRIC_EUCLIDEAN},
+	{"halfvec_cosine_distance", LNC_METRIC_COSINE},
+	{"halfvec_negative_inner_product", LNC_METRIC_PRODUCT},
+	{"halfvec_l1_distance", LNC_METRIC_L1},
 };
 
 const char *
@@ -59,17 +70,13 @@ lance_nearest_metric_name(LncMetric metric)
 	return names[metric];
 }
 
-/* Which distance of the extension the function is; false for any other function. */
+/* Which of the distances the C function is, by its symbol. */
 static bool
-metric_of(Oid function, LncMetric *out)
+find_metric(Oid function, const MetricRow *rows, size_t nrows, LncMetric *out)
 {
-	const LanceInstalled *installed = lance_installed();
-	HeapTuple tuple;
+	HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
 	bool found = false;
 
-	if (installed == NULL || getExtensionOfObject(ProcedureRelationId, function) != installed->extension)
-		return false;
-	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
 	if (!HeapTupleIsValid(tuple))
 		return false;
 	if (((Form_pg_proc)GETSTRUCT(tuple))->prolang == ClanguageId)
@@ -77,17 +84,33 @@ metric_of(Oid function, LncMetric *out)
 		bool isnull;
 		Datum symbol = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosrc, &isnull);
 
-		for (size_t i = 0; !isnull && i < lengthof(metrics); i++)
+		for (size_t i = 0; !isnull && i < nrows; i++)
 		{
-			if (strcmp(TextDatumGetCString(symbol), metrics[i].symbol) == 0)
+			if (strcmp(TextDatumGetCString(symbol), rows[i].symbol) == 0)
 			{
-				*out = metrics[i].metric;
+				*out = rows[i].metric;
 				found = true;
 			}
 		}
 	}
 	ReleaseSysCache(tuple);
 	return found;
+}
+
+/* Which distance the function is, and *pgvector, whether one of pgvector's; false for any other function. */
+static bool
+metric_of(Oid function, LncMetric *out, bool *pgvector)
+{
+	const LanceInstalled *installed = lance_installed();
+	Oid extension = getExtensionOfObject(ProcedureRelationId, function);
+
+	*pgvector = false;
+	if (!OidIsValid(extension))
+		return false;
+	if (installed != NULL && extension == installed->extension)
+		return find_metric(function, own_metrics, lengthof(own_metrics), out);
+	*pgvector = extension == get_extension_oid("vector", true);
+	return *pgvector && find_metric(function, pgvector_metrics, lengthof(pgvector_metrics), out);
 }
 
 /*
@@ -134,20 +157,77 @@ read_distance(PlannerInfo *root, const LancePredicateTable *table, Expr *express
 {
 	List *operands = NIL;
 	Oid function = read_call(expression, &operands);
+	bool pgvector;
 
-	if (!OidIsValid(function) || !metric_of(function, &out->metric) ||
-		!lance_vector_kind(exprType(linitial(operands)), &out->kind))
+	if (!OidIsValid(function) || !metric_of(function, &out->metric, &pgvector))
 		return false;
+	if (!pgvector && !lance_vector_kind(exprType(linitial(operands)), &out->kind))
+		return false;
+	out->function = pgvector ? function : InvalidOid;
 	for (int i = 0; i < 2; i++)
 	{
 		Var *column = read_column(table, list_nth(operands, i));
 
 		out->query = list_nth(operands, 1 - i);
-		if (column != NULL && lnc_distance_accepts(table->types[column->varattno], out->kind) &&
+		if (column == NULL || (pgvector && !lance_type_is_vector(column->vartype)))
+			continue;
+		if (pgvector)
+			out->kind = lnc_distance_accepts(table->types[column->varattno], LNC_VECTOR_FLOAT32)
+							? LNC_VECTOR_FLOAT32
+							: LNC_VECTOR_FLOAT64;
+		if (lnc_distance_accepts(table->types[column->varattno], out->kind) &&
 			bms_is_empty(pull_varnos(root, (Node *)out->query)) &&
 			!contain_volatile_functions((Node *)out->query) && !contain_subplans((Node *)out->query))
 		{
 			out->attnum = column->varattno;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The strategy of a comparison of double precision, 0 for any other operator. */
+static int
+bound_strategy(Oid operator)
+{
+	switch (get_opcode(operator))
+	{
+		case F_FLOAT8LT:
+			return BTLessStrategyNumber;
+		case F_FLOAT8LE:
+			return BTLessEqualStrategyNumber;
+		case F_FLOAT8GT:
+			return BTGreaterStrategyNumber;
+		case F_FLOAT8GE:
+			return BTGreaterEqualStrategyNumber;
+		default:
+			return 0;
+	}
+}
+
+/* Whether a condition compares the very distance that rows are ordered by with something known before the first row. */
+static bool
+read_bound(PlannerInfo *root, const LancePredicateTable *table, Expr *clause, LanceNearest *nearest)
+{
+	OpExpr *comparison = (OpExpr *)clause;
+
+	if (!IsA(clause, OpExpr) || list_length(comparison->args) != 2)
+		return false;
+	for (int i = 0; i < 2; i++)
+	{
+		Oid operator= i == 0 ? comparison->opno : get_commutator(comparison->opno);
+		int strategy = OidIsValid(operator) ? bound_strategy(operator) : 0;
+		Expr *value = list_nth(comparison->args, 1 - i);
+		LanceNearest other = {0};
+
+		if (strategy != 0 && read_distance(root, table, list_nth(comparison->args, i), &other) &&
+			other.metric == nearest->metric && other.kind == nearest->kind && other.function == nearest->function &&
+			other.attnum == nearest->attnum && equal(other.query, nearest->query) &&
+			bms_is_empty(pull_varnos(root, (Node *)value)) && !contain_volatile_functions((Node *)value) &&
+			!contain_subplans((Node *)value))
+		{
+			nearest->strategies = lappend_int(nearest->strategies, strategy);
+			nearest->bounds = lappend(nearest->bounds, value);
 			return true;
 		}
 	}
@@ -161,218 +241,87 @@ is_fixed(const Node *bound)
 	return bound == NULL || IsA(bound, Const);
 }
 
+/* Whether rows are ordered as double precision is, least first. */
+static bool
+is_ascending(const PathKey *key)
+{
+	return key->pk_strategy == BTLessStrategyNumber && !key->pk_nulls_first &&
+		   key->pk_opfamily == lookup_type_cache(FLOAT8OID, TYPECACHE_BTREE_OPFAMILY)->btree_opf;
+}
+
 bool
-lance_nearest_choose(PlannerInfo *root, RelOptInfo *baserel, const LanceAttributes *attributes, LanceNearest *out)
+lance_nearest_choose(PlannerInfo *root, RelOptInfo *baserel, const LanceAttributes *attributes, List *pushed,
+					 LanceNearest *out)
 {
 	LancePredicateTable table = {.varno = baserel->relid, .natts = attributes->natts, .types = attributes->types};
 	PathKey *key;
 	ListCell *lc;
+	bool found = false;
 
+	memset(out, 0, sizeof(*out));
 	if (root->limit_tuples < 1 || root->limit_tuples > LANCE_NEAREST_MAX || !is_fixed(root->parse->limitCount) ||
-		!is_fixed(root->parse->limitOffset) || root->parse->limitOption != LIMIT_OPTION_COUNT ||
-		root->parse->rowMarks != NIL || list_length(root->query_pathkeys) != 1 ||
+		!is_fixed(root->parse->limitOffset) || root->parse->rowMarks != NIL || root->query_pathkeys == NIL ||
 		!bms_equal(root->all_baserels, baserel->relids) || !bms_is_empty(baserel->lateral_relids))
 		return false;
 	key = linitial_node(PathKey, root->query_pathkeys);
-	if (key->pk_strategy != BTLessStrategyNumber || key->pk_nulls_first)
+	if (!is_ascending(key))
 		return false;
 	foreach (lc, key->pk_eclass->ec_members)
 	{
 		EquivalenceMember *member = lfirst_node(EquivalenceMember, lc);
 
-		if (!member->em_is_child && bms_equal(member->em_relids, baserel->relids) &&
-			read_distance(root, &table, member->em_expr, out))
-		{
-			out->count = (int64)root->limit_tuples;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* ---- searching */
-
-/* A batch's vectors are to take about so many bytes, but there are to be so many of them. */
-#define CACHED_BYTES (256.0 * 1024)
-#define LEAST_ROWS 64
-
-typedef struct Candidate
-{
-	int rank; /* 0: a number, 1: NaN, 2: NULL */
-	double distance;
-	uint64 place; /* in the order of the rows */
-	uint64 address;
-} Candidate;
-
-/* The nearest so far: a heap whose first is the farthest. */
-typedef struct Nearest
-{
-	Candidate *heap;
-	int64 count;
-	int64 most;
-	uint64 seen; /* rows */
-} Nearest;
-
-/* Of equally near rows the one that comes first is nearer. */
-static int
-compare_candidates(const void *a, const void *b)
-{
-	const Candidate *x = a;
-	const Candidate *y = b;
-
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	if (x->rank == 0 && x->distance != y->distance)
-		return x->distance < y->distance ? -1 : 1;
-	return x->place < y->place ? -1 : x->place > y->place;
-}
-
-static void
-sift_down(Nearest *nearest, Candidate candidate)
-{
-	int64 at = 0;
-
-	for (;;)
-	{
-		int64 child = 2 * at + 1;
-
-		if (child >= nearest->count)
+		found = !member->em_is_child && bms_equal(member->em_relids, baserel->relids) &&
+				read_distance(root, &table, member->em_expr, out);
+		if (found)
 			break;
-		if (child + 1 < nearest->count && compare_candidates(&nearest->heap[child + 1], &nearest->heap[child]) > 0)
-			child++;
-		if (compare_candidates(&nearest->heap[child], &candidate) <= 0)
-			break;
-		nearest->heap[at] = nearest->heap[child];
-		at = child;
 	}
-	nearest->heap[at] = candidate;
-}
-
-static void
-offer(Nearest *nearest, Candidate candidate)
-{
-	int64 at = nearest->count;
-
-	if (nearest->count == nearest->most)
+	if (!found)
+		return false;
+	foreach (lc, baserel->baserestrictinfo)
 	{
-		if (compare_candidates(&candidate, &nearest->heap[0]) < 0)
-			sift_down(nearest, candidate);
-		return;
-	}
-	nearest->count++;
-	while (at > 0 && compare_candidates(&nearest->heap[(at - 1) / 2], &candidate) < 0)
-	{
-		nearest->heap[at] = nearest->heap[(at - 1) / 2];
-		at = (at - 1) / 2;
-	}
-	nearest->heap[at] = candidate;
-}
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
-/* What distances are taken to. */
-typedef struct Sought
-{
-	bool read;
-	bool has_distance; /* distances to it are not NULL */
-	LncVector vector;
-} Sought;
-
-/* Without a vector to compare it with, no query is wrong. */
-static void
-read_query(const LanceNearestSearch *search, const LncColumn *vectors, Sought *query)
-{
-	int64 row = 0;
-
-	while (row < vectors->length && lnc_vector_is_null(vectors, row))
-		row++;
-	if (row == vectors->length)
-		return;
-	query->read = true;
-	if (search->isnull || !lance_vector_read(search->kind, search->query, &query->vector))
-		return;
-	if (query->vector.size != vectors->type->list_size)
-		lance_vector_sizes_differ(search->kind, vectors->type->list_size, query->vector.size);
-	query->has_distance = true;
-}
-
-static void
-offer_batch(Nearest *nearest, LanceLibrary *lib, LncArena *scratch, const LanceNearestSearch *search,
-			const LncBatch *batch, int32 vectors, Sought *query)
-{
-	const uint64_t *addresses = batch->columns[batch->ncolumns - 1].values;
-	double *distances;
-	bool *isnull;
-
-	lance_check(&lib->ctx, LNC_NEW(&lib->ctx, scratch, &distances, batch->length));
-	lance_check(&lib->ctx, LNC_NEW(&lib->ctx, scratch, &isnull, batch->length));
-	if (!query->read)
-		read_query(search, &batch->columns[vectors], query);
-	if (!query->has_distance)
-		memset(isnull, true, batch->length * sizeof(*isnull));
-	else
-		lance_check(&lib->ctx, lnc_distances(&lib->ctx, scratch, search->metric, &batch->columns[vectors],
-											 &query->vector, distances, isnull));
-	for (int64 row = 0; row < batch->length; row++)
-	{
-		Candidate candidate = {.distance = distances[row]};
-
-		/* Most rows are farther than all that were kept; equally far ones come later than these. */
-		if (nearest->count == nearest->most && nearest->heap[0].rank == 0 &&
-			(isnull[row] || !(distances[row] < nearest->heap[0].distance)))
+		if (list_member_ptr(pushed, rinfo))
 			continue;
-		candidate.rank = isnull[row] ? 2 : isnan(distances[row]) ? 1 : 0;
-		candidate.place = nearest->seen + row;
-		candidate.address = addresses[row];
-		offer(nearest, candidate);
+		if (!read_bound(root, &table, rinfo->clause, out))
+			return false;
+		out->conditions = lappend(out->conditions, rinfo);
 	}
-	nearest->seen += batch->length;
+	out->count = (int64)root->limit_tuples;
+	out->ties = list_length(root->query_pathkeys) > 1 || root->parse->limitOption == LIMIT_OPTION_WITH_TIES;
+	out->pathkeys = list_make1(key);
+	return true;
 }
 
-/* So many rows a batch that distances find the vectors in the processor's cache, where the reader has left them. */
-static int64
-cached_rows(const LncDataset *dataset, const LncScanSpec *spec)
-{
-	double width = 1;
+/* ---- a plan's lists */
 
-	for (int32 i = 0; i < spec->ncolumns; i++)
-		width += (double)lnc_type_width(&dataset->schema.fields[spec->columns[i]].type);
-	return (int64)Max(LEAST_ROWS, Min(spec->batch_rows, CACHED_BYTES / width));
+List *
+lance_nearest_numbers(const LanceNearest *nearest)
+{
+	List *numbers = list_make5_int((int)nearest->metric, (int)nearest->kind, (int)nearest->function,
+								   nearest->attnum, (int)nearest->count);
+
+	return list_concat(lappend_int(numbers, nearest->ties), nearest->strategies);
 }
 
-uint64 *
-lance_nearest_find(LanceLibrary *lib, const LncDataset *dataset, LanceNearestSearch *search,
-				   const LncScanSpec *spec, int32 vectors, size_t *found, LncScanStats *stats)
+List *
+lance_nearest_expressions(const LanceNearest *nearest)
 {
-	Nearest nearest = {.most = search->count, .heap = palloc(search->count * sizeof(Candidate))};
-	LncScanSpec with_addresses = *spec;
-	Sought query = {0};
-	LncArena *scratch;
-	LncScan *scan;
-	uint64 *addresses;
+	return lcons(nearest->query, list_copy(nearest->bounds));
+}
 
-	with_addresses.system_columns = LNC_SYSTEM_ROW_ADDRESS;
-	if (spec->filter == NULL)
-		with_addresses.batch_rows = cached_rows(dataset, spec);
-	if (search->arena == NULL)
-		lance_check(&lib->ctx, lnc_arena_create_child(&lib->ctx, lib->arena, &search->arena));
-	lance_check(&lib->ctx, lnc_arena_create_child(&lib->ctx, search->arena, &scratch));
-	lance_check(&lib->ctx, lnc_scan_open(&lib->ctx, search->arena, dataset, &with_addresses, &scan));
-	for (;;)
-	{
-		const LncBatch *batch;
-
-		lance_check(&lib->ctx, lnc_scan_next(&lib->ctx, scan, &batch));
-		if (batch == NULL)
-			break;
-		lnc_arena_reset(scratch);
-		offer_batch(&nearest, lib, scratch, search, batch, vectors, &query);
-	}
-	lnc_scan_stats(scan, stats);
-	lnc_arena_reset(search->arena);
-	qsort(nearest.heap, nearest.count, sizeof(Candidate), compare_candidates);
-	addresses = palloc(Max(nearest.count, 1) * sizeof(*addresses));
-	for (int64 i = 0; i < nearest.count; i++)
-		addresses[i] = nearest.heap[i].address;
-	*found = (size_t)nearest.count;
-	pfree(nearest.heap);
-	return addresses;
+void
+lance_nearest_read(List *numbers, LanceNearestSearch *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->metric = (LncMetric)linitial_int(numbers);
+	out->kind = (LncVectorKind)lsecond_int(numbers);
+	out->function = (Oid)lthird_int(numbers);
+	out->attnum = (AttrNumber)lfourth_int(numbers);
+	out->count = list_nth_int(numbers, 4);
+	out->ties = list_nth_int(numbers, 5) != 0;
+	out->nbounds = list_length(numbers) - 6;
+	out->bounds = palloc0((out->nbounds + 1) * sizeof(*out->bounds));
+	for (int i = 0; i < out->nbounds; i++)
+		out->bounds[i].strategy = list_nth_int(numbers, 6 + i);
 }

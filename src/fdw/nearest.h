@@ -9,9 +9,10 @@
 #include "fdw/pushdown.h"
 #include "nodes/execnodes.h"
 #include "nodes/pathnodes.h"
+#include "pg/convert.h"
 #include "scan/scan.h"
 
-/* So many rows at most are found this way: each of them is looked up. */
+/* So many rows at most are asked for this way: each of them is looked up. */
 #define LANCE_NEAREST_MAX 10000
 
 /* The distance that a query is ordered by, least first. */
@@ -19,36 +20,73 @@ typedef struct LanceNearest
 {
 	LncMetric metric;
 	LncVectorKind kind;
+	Oid function;      /* of pgvector, whose results are to be its own; InvalidOid: a distance of ours */
 	AttrNumber attnum; /* the column of vectors */
-	Expr *query;       /* of a type of that kind, without columns of the table */
+	Expr *query;       /* of a type of that kind, or of pgvector, without columns of the table */
 	int64 count;       /* rows wanted */
+	bool ties;         /* and all that are as far as the last of them */
+	List *conditions;  /* RestrictInfos that compare the distance with bounds */
+	List *strategies;  /* integers, by which operators of a btree */
+	List *bounds;      /* expressions */
+	List *pathkeys;    /* how rows come */
 } LanceNearest;
 
 /* The metric's name for people. */
 extern const char *lance_nearest_metric_name(LncMetric metric);
 
-/* Whether the query wants the nearest rows of the relation, which is all that it reads; conditions are left to the caller. */
+/*
+ * Whether the query wants the nearest rows of the relation, which is all that it reads, and has no other conditions than
+ * those that the scan takes over (pushed, RestrictInfos) and bounds of the distance.
+ */
 extern bool lance_nearest_choose(PlannerInfo *root, RelOptInfo *baserel, const LanceAttributes *attributes,
-								 LanceNearest *out);
+								 List *pushed, LanceNearest *out);
+
+/* What a plan keeps of it: integers, and expressions, first the query and then the bounds. */
+extern List *lance_nearest_numbers(const LanceNearest *nearest);
+extern List *lance_nearest_expressions(const LanceNearest *nearest);
+
+typedef struct LanceDistanceBound
+{
+	int strategy; /* of a btree: distances that are less, at most, at least or more than the value */
+	ExprState *expression;
+} LanceDistanceBound;
 
 /* What a search needs. Strings and arrays are borrowed. */
 typedef struct LanceNearestSearch
 {
 	LncMetric metric;
 	LncVectorKind kind;
+	Oid function;
+	AttrNumber attnum;
 	int64 count;
-	Datum query;     /* a value of the query's type that is not NULL */
-	bool isnull;     /* it is NULL */
+	bool ties;
+	int nbounds;
+	LanceDistanceBound *bounds;
+
+	/* Set by lance_nearest_prepare. */
+	ExprState *query;
+	const LanceConverter *converter; /* of the column */
+	FmgrInfo distance;               /* where function is valid */
+
 	LncArena *arena; /* of searches, kept from one to the next; NULL before the first */
 } LanceNearestSearch;
 
+/* The search of such integers, for now without expressions. */
+extern void lance_nearest_read(List *numbers, LanceNearestSearch *out);
+
+/* Get the search ready: the plan's expressions, and the conversion of the column, which must outlive it. */
+extern void lance_nearest_prepare(LanceNearestSearch *search, List *expressions, const LanceConverter *converter,
+								  PlanState *parent);
+
 /*
- * The addresses of the nearest rows that pass the filter, nearest first, in the current memory context: at most
- * search->count. Rows whose distance is NULL come last, NaN before them. spec: columns and filter of the scan; the
- * vectors are column vectors of them. Throws 22000 when a vector that is not NULL is of another
- * size than the query.
+ * The addresses of the nearest rows that pass the filter and the bounds, nearest first, in the current memory context: at
+ * most search->count, and those as far as the last one if ties are wanted. Rows whose distance is NULL come last, NaN
+ * before them; equally far ones come in the order of the dataset. spec: columns and filter of the scan; the vectors are
+ * column vectors of them. Throws 22000 when a vector that is not NULL is of another size than the query, and whatever
+ * pgvector throws.
  */
 extern uint64 *lance_nearest_find(LanceLibrary *lib, const LncDataset *dataset, LanceNearestSearch *search,
-								  const LncScanSpec *spec, int32 vectors, size_t *found, LncScanStats *stats);
+								  ExprContext *econtext, const LncScanSpec *spec, int32 vectors, size_t *found,
+								  LncScanStats *stats);
 
 #endif

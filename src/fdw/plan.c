@@ -127,9 +127,8 @@ lanceGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntablei
 	lance_attributes_find(relation, source->dataset, &attributes);
 	state->systems = attributes.systems;
 	state->pushed = lance_pushdown_choose(root, baserel, &attributes, baserel->baserestrictinfo);
-	state->wants_nearest = lance_guc_push_down &&
-						   list_length(state->pushed) == list_length(baserel->baserestrictinfo) &&
-						   lance_nearest_choose(root, baserel, &attributes, &state->nearest);
+	state->wants_nearest =
+		lance_guc_push_down && lance_nearest_choose(root, baserel, &attributes, state->pushed, &state->nearest);
 	choose_columns(baserel, RelationGetDescr(relation), state);
 	baserel->fdw_private = state;
 	baserel->tuples = lance_source_rows(source, &exact);
@@ -230,8 +229,8 @@ add_nearest_path(PlannerInfo *root, RelOptInfo *baserel)
 						   cpu_tuple_cost + baserel->reltarget->cost.per_tuple);
 
 	add_whole_path(baserel,
-				   create_foreignscan_path(root, baserel, NULL, baserel->rows, startup, total, root->query_pathkeys,
-										   NULL, NULL, list_make1_int(PATH_NEAREST)));
+				   create_foreignscan_path(root, baserel, NULL, found, startup, total, state->nearest.pathkeys, NULL,
+										   NULL, list_make1_int(PATH_NEAREST)));
 }
 
 /* Paths that look up rows by id or address: those that conditions name, and those that join clauses do. */
@@ -301,9 +300,9 @@ lanceGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 
 /*
  * fdw_private of the plan is a list of four: the integer lists of the columns that rows are made of, of the LncTakeBy by
- * which rows are looked up, empty for a scan, of the columns that are read for conditions alone, and of LncMetric,
- * LncVectorKind, column and number of the nearest rows, empty unless these are looked up. fdw_exprs holds the keys, or else the query vector,
- * if there is one, and the conditions that the scan takes over. fdw_recheck_quals holds the conditions that the
+ * which rows are looked up, empty for a scan, of the columns that are read for conditions alone, and of
+ * lance_nearest_numbers, empty unless the nearest rows are looked up. fdw_exprs holds the keys, or else
+ * lance_nearest_expressions, if there are some, and the conditions that the scan takes over. fdw_recheck_quals holds the conditions that the
  * executor does not evaluate for the rows found.
  */
 ForeignScan *
@@ -341,6 +340,8 @@ lanceGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid, 
 	{
 		foreach (lc, scan_clauses)
 		{
+			if (kind == PATH_NEAREST && list_member_ptr(state->nearest.conditions, lfirst(lc)))
+				continue;
 			if (list_member_ptr(state->pushed, lfirst(lc)))
 				expressions = lappend(expressions, lfirst_node(RestrictInfo, lc)->clause);
 			else
@@ -351,9 +352,9 @@ lanceGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid, 
 	if (kind == PATH_NEAREST)
 	{
 		by = list_make1_int(LNC_TAKE_ADDRESS);
-		nearest = list_make4_int((int)state->nearest.metric, (int)state->nearest.kind, state->nearest.attnum,
-								 (int)state->nearest.count);
-		expressions = lcons(state->nearest.query, expressions);
+		nearest = lance_nearest_numbers(&state->nearest);
+		expressions = list_concat(lance_nearest_expressions(&state->nearest), expressions);
+		recheck = list_concat(extract_actual_clauses(state->nearest.conditions, false), recheck);
 	}
 	return make_foreignscan(tlist, extract_actual_clauses(local, false), baserel->relid, expressions,
 							list_make4(attnums, by, hidden, nearest), NIL, recheck, outer_plan);

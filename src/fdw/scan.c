@@ -161,25 +161,23 @@ prepare_nearest(LanceScanState *state, ForeignScanState *node)
 	ForeignScan *plan = (ForeignScan *)node->ss.ps.plan;
 	Relation relation = node->ss.ss_currentRelation;
 	const LncDataset *dataset = state->source->dataset;
-	List *nearest = lfourth_node(List, plan->fdw_private);
-	List *clauses = list_copy_tail(plan->fdw_exprs, 1);
+	LanceNearestSearch *search = &state->nearest;
+	List *clauses;
 	LanceAttributes attributes;
 	List *asked;
 	List *rest;
 
-	state->nearest.metric = (LncMetric)linitial_int(nearest);
-	state->nearest.kind = (LncVectorKind)lsecond_int(nearest);
-	state->nearest.count = lfourth_int(nearest);
+	lance_nearest_read(lfourth_node(List, plan->fdw_private), search);
+	clauses = list_copy_tail(plan->fdw_exprs, 1 + search->nbounds);
 	lance_attributes_find(relation, dataset, &attributes);
 	clauses = lance_pushdown_split(plan->scan.scanrelid, &attributes, clauses, &rest);
-	if (rest != NIL || attributes.types[lthird_int(nearest)] == NULL ||
-		!lnc_distance_accepts(attributes.types[lthird_int(nearest)], state->nearest.kind))
+	if (rest != NIL || attributes.types[search->attnum] == NULL ||
+		!lnc_distance_accepts(attributes.types[search->attnum], search->kind))
 		lance_types_changed(relation);
-	asked =
-		list_delete_int(lance_pushdown_columns(NIL, (Node *)clauses, plan->scan.scanrelid), lthird_int(nearest));
+	asked = list_delete_int(lance_pushdown_columns(NIL, (Node *)clauses, plan->scan.scanrelid), search->attnum);
 	lance_match_columns(relation, dataset, linitial_node(List, plan->fdw_private), NIL, &state->columns);
-	lance_match_columns(relation, dataset, list_make1_int(lthird_int(nearest)), asked, &state->asked);
-	state->query = ExecInitExpr(linitial(plan->fdw_exprs), &node->ss.ps);
+	lance_match_columns(relation, dataset, list_make1_int(search->attnum), asked, &state->asked);
+	lance_nearest_prepare(search, plan->fdw_exprs, &state->asked.columns[0].converter, &node->ss.ps);
 	state->filter = prepare_conditions(node, &attributes, clauses, &state->asked);
 }
 
@@ -314,9 +312,8 @@ find_nearest(LanceScanState *state, ExprContext *econtext, size_t *count)
 
 	if (state->filter != NULL)
 		spec.filter = lance_predicate_bind(state->filter, econtext);
-	state->nearest.query = ExecEvalExprSwitchContext(state->query, econtext, &state->nearest.isnull);
-	return lance_nearest_find(state->lib, dataset, &state->nearest, &spec, state->asked.columns[0].part, count,
-							  &state->nearest_stats);
+	return lance_nearest_find(state->lib, dataset, &state->nearest, econtext, &spec, state->asked.columns[0].part,
+							  count, &state->nearest_stats);
 }
 
 /* Evaluate the keys, or find them, and have their rows looked up from now on. */

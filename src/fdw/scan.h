@@ -90,7 +90,6 @@ typedef struct LanceScanState
 
 	/* The nearest rows: what is asked to find their addresses. */
 	LanceNearestSearch nearest;
-	ExprState *query;
 	LanceColumnSet asked;       /* the vectors, and the columns of conditions */
 	LncScanStats nearest_stats; /* of the last search */
 } LanceScanState;
