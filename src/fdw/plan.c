@@ -229,8 +229,8 @@ add_nearest_path(PlannerInfo *root, RelOptInfo *baserel)
 						   cpu_tuple_cost + baserel->reltarget->cost.per_tuple);
 
 	add_whole_path(baserel,
-				   create_foreignscan_path(root, baserel, NULL, found, startup, total, state->nearest.pathkeys, NULL,
-										   NULL, list_make1_int(PATH_NEAREST)));
+				   create_foreignscan_path(root, baserel, NULL, found, startup, total, state->nearest.pathkeys,
+										   NULL, NULL, list_make1_int(PATH_NEAREST)));
 }
 
 /* Paths that look up rows by id or address: those that conditions name, and those that join clauses do. */
