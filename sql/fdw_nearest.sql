@@ -136,5 +136,16 @@ SELECT explain('SELECT id FROM mv WHERE vec <-> ''{3,2}'' < 2 AND id < 30 ORDER 
 -- The distance to something else, or another one, is no bound.
 SELECT same('SELECT id FROM mv WHERE vec <-> ''{3,1}'' < 2 ORDER BY vec <-> ''{3,2}'', id LIMIT 10');
 SELECT same('SELECT id FROM mv WHERE vec <+> ''{3,2}'' < 2 ORDER BY vec <-> ''{3,2}'', id LIMIT 10');
+-- By several processes: each finds the nearest of the rows that it reads.
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SET max_parallel_workers_per_gather = 2;
+SELECT explain('SELECT id FROM mv ORDER BY vec <-> ''{3,2}'' LIMIT 3');
+SELECT id FROM mv ORDER BY vec <-> '{3,2}', id LIMIT 3;
+SELECT id FROM mv WHERE id <> 3 AND vec <-> '{3,2}' < 3 ORDER BY vec <-> (SELECT '{3,2}'::real[]), id LIMIT 3;
+SELECT count(*) FROM (SELECT 1 FROM fsl ORDER BY const <-> '{1,2,3,4,5}' FETCH FIRST 3 ROWS WITH TIES) q;
+SELECT n, id FROM q, LATERAL (SELECT id FROM mv ORDER BY vec <-> q.v, id LIMIT 1) m ORDER BY n;
+RESET max_parallel_workers_per_gather;
 DROP SCHEMA near CASCADE;
 DROP SERVER local;

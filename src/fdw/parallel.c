@@ -58,9 +58,9 @@ struct LanceParallel
 	Shared *shared;
 	bool shut_down; /* the leader's shared memory may be gone */
 	const LncDataset *dataset;
-	uint64 *first_units; /* by fragment: the number of its first unit; nfragments + 1 long */
-	const LncScan *scan; /* NULL: none was opened */
-	const LncContext *ctx;
+	uint64 *first_units;   /* by fragment: the number of its first unit; nfragments + 1 long */
+	const LncScan *scan;   /* whose rows are told; NULL: of none */
+	const LncContext *ctx; /* NULL: nothing was opened */
 	uint64 told[COUNTERS]; /* a worker: what it has added to the shared ones; the leader: what those came to */
 	uint64 past[COUNTERS]; /* the leader: of shared memory that is gone */
 };
@@ -214,12 +214,13 @@ lance_parallel_attach(void *coordinate, const LanceTableOptions *options, Oid us
 static void
 tell(LanceParallel *parallel)
 {
-	LncScanStats stats;
+	LncScanStats stats = {0};
 	uint64 now[COUNTERS];
 
-	if (parallel->leads || parallel->scan == NULL)
+	if (parallel->leads || parallel->ctx == NULL)
 		return;
-	lnc_scan_stats(parallel->scan, &stats);
+	if (parallel->scan != NULL)
+		lnc_scan_stats(parallel->scan, &stats);
 	now[COUNT_FRAGMENTS] = stats.fragments;
 	now[COUNT_ROWS] = stats.rows;
 	now[COUNT_DELETED] = stats.rows_deleted;

@@ -53,7 +53,7 @@ extern LanceParallel *lance_parallel_attach(void *coordinate, const LanceTableOp
 /* Have the scan read what is handed out: set before the scan is opened. */
 extern void lance_parallel_ranges(LanceParallel *parallel, LncScanSpec *spec);
 
-/* The scan that reads it, whose numbers workers tell. Borrowed. */
+/* The scan that reads it, whose numbers workers tell, and what is asked of stores. Borrowed; no scan: its rows don't count. */
 extern void lance_parallel_watch(LanceParallel *parallel, const LncScan *scan, const LncContext *ctx);
 
 /* No more rows will be asked for: workers tell their numbers, the leader notes them. NULL is allowed. */

@@ -213,24 +213,38 @@ add_lookup_path(PlannerInfo *root, RelOptInfo *baserel, const LanceRowKey *key, 
 													list_make1_int(PATH_LOOKUP)));
 }
 
-/* A path that finds the nearest rows and looks them up: in the order that the query wants. */
+/*
+ * Paths that find the nearest rows and look them up, in the order that the query wants: by one process, or by several, each
+ * of which finds the nearest of the rows that it reads.
+ */
 static void
-add_nearest_path(PlannerInfo *root, RelOptInfo *baserel)
+add_nearest_paths(PlannerInfo *root, RelOptInfo *baserel)
 {
 	LancePlanState *state = baserel->fdw_private;
+	int workers = lance_parallel_workers(baserel, state->pages);
+	double divisor = lance_parallel_divisor(workers);
 	double found = Min((double)state->nearest.count, baserel->rows);
-	Cost startup = STARTUP_PAGES * seq_page_cost + baserel->baserestrictcost.startup +
-				   baserel->reltarget->cost.startup + state->pages * seq_page_cost +
-				   baserel->tuples * (lance_decode_cost(state->hidden) + lance_decode_cost(list_make1_int(1)) +
-									  state->pushed_cost.per_tuple * BATCH_QUAL_FACTOR) +
-				   state->kept * cpu_operator_cost * DISTANCE_FACTOR;
-	Cost total =
-		startup + found * (seq_page_cost * (LOOKUP_PAGES + list_length(state->attnums) * LOOKUP_COLUMN_PAGES) +
+	Cost startup =
+		STARTUP_PAGES * seq_page_cost + baserel->baserestrictcost.startup + baserel->reltarget->cost.startup;
+	Cost search = state->pages * seq_page_cost +
+				  baserel->tuples * (lance_decode_cost(state->hidden) + lance_decode_cost(list_make1_int(1)) +
+									 state->pushed_cost.per_tuple * BATCH_QUAL_FACTOR) +
+				  state->kept * cpu_operator_cost * DISTANCE_FACTOR;
+	Cost lookup = found * (seq_page_cost * (LOOKUP_PAGES + list_length(state->attnums) * LOOKUP_COLUMN_PAGES) +
 						   cpu_tuple_cost + baserel->reltarget->cost.per_tuple);
+	ForeignPath *path;
 
 	add_whole_path(baserel,
-				   create_foreignscan_path(root, baserel, NULL, found, startup, total, state->nearest.pathkeys,
-										   NULL, NULL, list_make1_int(PATH_NEAREST)));
+				   create_foreignscan_path(root, baserel, NULL, found, startup + search, startup + search + lookup,
+										   state->nearest.pathkeys, NULL, NULL, list_make1_int(PATH_NEAREST)));
+	if (workers == 0)
+		return;
+	path = create_foreignscan_path(root, baserel, NULL, found, startup + search / divisor,
+								   startup + search / divisor + lookup, state->nearest.pathkeys, NULL, NULL,
+								   list_make1_int(PATH_NEAREST));
+	path->path.parallel_aware = true;
+	path->path.parallel_workers = workers;
+	add_partial_path(baserel, &path->path);
 }
 
 /* Paths that look up rows by id or address: those that conditions name, and those that join clauses do. */
@@ -295,7 +309,7 @@ lanceGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid)
 	if (lance_guc_row_lookup)
 		add_lookup_paths(root, baserel);
 	if (state->wants_nearest)
-		add_nearest_path(root, baserel);
+		add_nearest_paths(root, baserel);
 }
 
 /*

@@ -312,6 +312,11 @@ find_nearest(LanceScanState *state, ExprContext *econtext, size_t *count)
 
 	if (state->filter != NULL)
 		spec.filter = lance_predicate_bind(state->filter, econtext);
+	if (state->parallel != NULL)
+	{
+		lance_parallel_ranges(state->parallel, &spec);
+		lance_parallel_watch(state->parallel, NULL, &state->lib->ctx);
+	}
 	return lance_nearest_find(state->lib, dataset, &state->nearest, econtext, &spec, state->asked.columns[0].part,
 							  count, &state->nearest_stats);
 }
