@@ -3,7 +3,8 @@
  *	  Execution of aggregates over a foreign table: batches are added up, groups become rows.
  *
  * Groups are bounded by the server's limit for hash tables. Where they outgrow it, the table is read several times, each
- * time for those groups whose hash lies in one part of all hashes: a part is narrowed until its groups fit.
+ * time for those groups whose hash lies in one part of all hashes. Whenever the groups of a part take too much, the part is
+ * halved: groups of its first half stay, with all that was added up so far, those of the other are left to later times.
  */
 #include "postgres.h"
 
@@ -24,9 +25,6 @@
 #include "utils/numeric.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
-
-/* A part of the hashes is narrowed to a fourth of itself. */
-#define NARROWING 4
 
 /* One column of the rows: a grouping column, or an aggregate. */
 typedef struct Output
@@ -61,6 +59,7 @@ typedef struct AggregateState
 
 	LncScan *scan;
 	LncArena *groups; /* of the aggregation at hand */
+	LncArena *spare;  /* of the next one, where it is narrowed */
 	LncArena *scratch;
 	LncAggregation *aggregation; /* NULL: nothing was read yet */
 	LncHashRange range;
@@ -183,6 +182,7 @@ prepare(AggregateState *state, ForeignScanState *node, Index varno)
 	state->spec.aggregates = state->aggregates;
 	state->spec.ncolumns = state->columns.nfields;
 	state->spec.types = types;
+	state->spec.memory = get_hash_memory_limit();
 }
 
 /* Whether all that is asked for is how many rows there are. */
@@ -264,6 +264,7 @@ start_scan(AggregateState *state, const LncPredicate *condition)
 
 		lance_check(ctx, lnc_scan_open(ctx, state->lib->arena, state->source->dataset, &spec, &state->scan));
 		lance_check(ctx, lnc_arena_create_child(ctx, state->lib->arena, &state->groups));
+		lance_check(ctx, lnc_arena_create_child(ctx, state->lib->arena, &state->spare));
 		lance_check(ctx, lnc_arena_create_child(ctx, state->lib->arena, &state->scratch));
 	}
 	else if (condition != NULL)
@@ -274,8 +275,23 @@ start_scan(AggregateState *state, const LncPredicate *condition)
 	lance_check(ctx, lnc_aggregation_create(ctx, state->groups, &state->spec, &state->aggregation));
 }
 
-/* Add up all rows of the range; false when its groups take too much memory. */
-static bool
+/* Halve the range. What was added up for the groups of its first half stays. */
+static void
+narrow_range(AggregateState *state)
+{
+	LncContext *ctx = &state->lib->ctx;
+	LncArena *groups = state->groups;
+
+	state->range.last = state->range.first + (state->range.last - state->range.first) / 2;
+	lance_check(ctx,
+				lnc_aggregation_narrow(ctx, state->aggregation, state->spare, state->range, &state->aggregation));
+	state->groups = state->spare;
+	state->spare = groups;
+	lnc_arena_reset(groups);
+}
+
+/* Add up all rows of the range, or of as much of it as there is memory for. */
+static void
 add_batches(AggregateState *state)
 {
 	LncContext *ctx = &state->lib->ctx;
@@ -286,16 +302,16 @@ add_batches(AggregateState *state)
 	{
 		lance_check(ctx, lnc_scan_next(ctx, state->scan, &batch));
 		if (batch == NULL)
-			return true;
+			return;
 		lnc_arena_reset(state->scratch);
 		lance_check(ctx, lnc_aggregation_add(ctx, state->aggregation, state->scratch, state->range, batch));
-		if (lnc_arena_footprint(state->groups) > limit && lnc_aggregation_count(state->aggregation) > 1 &&
-			state->range.last - state->range.first >= NARROWING)
-			return false;
+		while (lnc_arena_footprint(state->groups) > limit && lnc_aggregation_count(state->aggregation) > 1 &&
+			   state->range.last > state->range.first)
+			narrow_range(state);
 	}
 }
 
-/* Read the table for the range at hand, or the part of it whose groups fit. */
+/* Read the table for the range at hand, or the part of it whose groups fit, which is then the range. */
 static void
 run_pass(AggregateState *state, ExprContext *econtext)
 {
@@ -303,11 +319,7 @@ run_pass(AggregateState *state, ExprContext *econtext)
 	const LncPredicate *condition = bind_conditions(state, econtext);
 
 	start_scan(state, condition);
-	while (!add_batches(state))
-	{
-		state->range.last = state->range.first + (state->range.last - state->range.first) / NARROWING;
-		start_scan(state, condition);
-	}
+	add_batches(state);
 	state->group = 0;
 	lnc_arena_reset(state->scratch);
 	for (int i = 0; i < state->noutputs; i++)

@@ -2,19 +2,25 @@
  * aggregate.c
  *	  Aggregates over batches.
  *
- * Each aggregate has arrays by group of what it has come to. Sums of all rows without NULLs have loops of their own; all
- * else goes row by row.
+ * Each aggregate has arrays by group of what it has come to. Of each batch, the values that count are put one after the
+ * other, their groups beside them, if they are not so already; what is done with them are loops without conditions
+ * (accumulate.h).
  */
 #include "scan/aggregate.h"
 
-#include <math.h>
 #include <string.h>
+
+#include "scan/accumulate.h"
+#include "scan/row_mask.h"
 
 /*
  * Below this, squares of deviations can't make their sum overflow, nor be seen in one that is about to: only from the
- * first larger value on they are added up.
+ * first larger value on they are added up, and sums watched for overflow.
  */
 #define LARGE_REAL 1e100
+
+/* Below this, no sum of float32 overflows. */
+#define LARGE_FLOAT32 1e18
 
 /* A value of MIN or MAX that is a run of bytes. */
 typedef struct Bytes
@@ -29,7 +35,9 @@ typedef struct State
 {
 	LncAggregate spec;
 	const LncType *type;
-	int64_t *counts;
+	int32_t same;    /* number of the aggregate that is the same, if not its own: all is kept there */
+	bool missing;    /* counts are those of rows that don't count, out of LncAggregation.rows */
+	int64_t *counts; /* of values */
 	__int128 *integers;
 	double *reals;
 	double *squares; /* sum of squared deviations, once there are large values */
@@ -37,7 +45,7 @@ typedef struct State
 	bool *overflown; /* of squares */
 	int64_t *words;  /* MIN, MAX of integers */
 	Bytes *bytes;    /* MIN, MAX of bytes */
-	bool large;      /* a large value was met */
+	bool large;      /* a large value was met: counts are of values */
 } State;
 
 struct LncAggregation
@@ -46,16 +54,27 @@ struct LncAggregation
 	LncAggregationSpec spec;
 	LncGroups *groups; /* NULL without keys */
 	int32_t room;      /* of the arrays by group */
+	int64_t *rows;     /* by group */
 	State *states;
 };
 
-/* The rows of a batch that an aggregate takes, and their groups. */
+/* Rows of a batch: all, or those of a mask; and their groups. */
 typedef struct Rows
 {
 	int64_t count;
-	const int64_t *indices; /* NULL: all */
-	const int32_t *groups;  /* by row; NULL: all are of group 0 */
+	const uint64_t *mask;  /* NULL: all */
+	const int32_t *groups; /* one a row; NULL: all are of group 0 */
 } Rows;
+
+/* A batch, and those of its rows that are of a group that is wanted. */
+typedef struct Work
+{
+	LncContext *ctx;
+	LncArena *scratch;
+	const LncBatch *batch;
+	const int32_t *numbers; /* groups by row of the batch; NULL without keys */
+	Rows rows;
+} Work;
 
 /* ---- making */
 
@@ -133,6 +152,33 @@ check_spec(LncContext *ctx, const LncAggregationSpec *spec)
 	return LNC_OK;
 }
 
+static void
+fill_reals(double *reals, size_t used, size_t room, double value)
+{
+	for (size_t i = used; i < room; i++)
+		reals[i] = value;
+}
+
+/* Room for extremes, which begin with what every value goes before. */
+static LncCode
+grow_extremes(LncContext *ctx, LncArena *arena, State *state, size_t used, size_t room)
+{
+	bool least = state->spec.kind == LNC_MIN;
+
+	if (lnc_predicate_accepts(LNC_PREDICATE_INTEGER, state->type))
+	{
+		LNC_TRY(lnc_arena_grow(ctx, arena, used, room, sizeof(*state->words), (void **)&state->words));
+		for (size_t i = used; i < room; i++)
+			state->words[i] = least ? INT64_MAX : INT64_MIN;
+		return LNC_OK;
+	}
+	if (!lnc_predicate_accepts(LNC_PREDICATE_REAL, state->type))
+		return lnc_arena_grow(ctx, arena, used, room, sizeof(*state->bytes), (void **)&state->bytes);
+	LNC_TRY(lnc_arena_grow(ctx, arena, used, room, sizeof(*state->reals), (void **)&state->reals));
+	fill_reals(state->reals, used, room, least ? LNC_NEUTRAL_LEAST : LNC_NEUTRAL_GREATEST);
+	return LNC_OK;
+}
+
 /* Room for so many groups in the arrays of a state. */
 static LncCode
 grow_state(LncContext *ctx, LncArena *arena, State *state, size_t used, size_t room)
@@ -148,19 +194,19 @@ grow_state(LncContext *ctx, LncArena *arena, State *state, size_t used, size_t r
 		case LNC_SUM_FLOAT32:
 		case LNC_SUM_REAL:
 			LNC_TRY(lnc_arena_grow(ctx, arena, used, room, sizeof(*state->reals), (void **)&state->reals));
+			fill_reals(state->reals, used, room, LNC_NEUTRAL_SUM);
 			LNC_TRY(lnc_arena_grow(ctx, arena, used, room, sizeof(*state->squares), (void **)&state->squares));
 			LNC_TRY(lnc_arena_grow(ctx, arena, used, room, sizeof(*state->overflown), (void **)&state->overflown));
 			return lnc_arena_grow(ctx, arena, used, room, sizeof(*state->flags), (void **)&state->flags);
 		case LNC_EVERY:
 		case LNC_SOME:
-			return lnc_arena_grow(ctx, arena, used, room, sizeof(*state->flags), (void **)&state->flags);
+			LNC_TRY(lnc_arena_grow(ctx, arena, used, room, sizeof(*state->flags), (void **)&state->flags));
+			for (size_t i = used; i < room; i++)
+				state->flags[i] = state->spec.kind == LNC_EVERY;
+			return LNC_OK;
 		case LNC_MIN:
 		case LNC_MAX:
-			if (lnc_predicate_accepts(LNC_PREDICATE_INTEGER, state->type))
-				return lnc_arena_grow(ctx, arena, used, room, sizeof(*state->words), (void **)&state->words);
-			if (lnc_predicate_accepts(LNC_PREDICATE_REAL, state->type))
-				return lnc_arena_grow(ctx, arena, used, room, sizeof(*state->reals), (void **)&state->reals);
-			return lnc_arena_grow(ctx, arena, used, room, sizeof(*state->bytes), (void **)&state->bytes);
+			return grow_extremes(ctx, arena, state, used, room);
 	}
 	return LNC_OK;
 }
@@ -169,15 +215,47 @@ grow_state(LncContext *ctx, LncArena *arena, State *state, size_t used, size_t r
 static LncCode
 reach(LncContext *ctx, LncAggregation *aggregation, int32_t count)
 {
-	size_t room = aggregation->room == 0 ? 1 : (size_t)aggregation->room;
+	size_t used = (size_t)aggregation->room;
+	size_t room = used == 0 ? 1 : used;
 
 	if (count <= aggregation->room)
 		return LNC_OK;
 	while (room < (size_t)count)
 		room *= 2;
+	LNC_TRY(lnc_arena_grow(ctx, aggregation->arena, used, room, sizeof(*aggregation->rows),
+						   (void **)&aggregation->rows));
 	for (int32_t i = 0; i < aggregation->spec.naggregates; i++)
-		LNC_TRY(grow_state(ctx, aggregation->arena, &aggregation->states[i], (size_t)aggregation->room, room));
+	{
+		if (aggregation->states[i].same == i)
+			LNC_TRY(grow_state(ctx, aggregation->arena, &aggregation->states[i], used, room));
+	}
 	aggregation->room = (int32_t)room;
+	return LNC_OK;
+}
+
+static bool
+are_same(const LncAggregate *a, const LncAggregate *b)
+{
+	return a->kind == b->kind && a->filter == b->filter && (a->kind == LNC_COUNT_ROWS || a->column == b->column);
+}
+
+static LncCode
+create_states(LncContext *ctx, LncAggregation *aggregation)
+{
+	const LncAggregationSpec *spec = &aggregation->spec;
+
+	LNC_TRY(LNC_NEW(ctx, aggregation->arena, &aggregation->states, spec->naggregates));
+	for (int32_t i = 0; i < spec->naggregates; i++)
+	{
+		State *state = &aggregation->states[i];
+
+		state->spec = spec->aggregates[i];
+		state->missing = state->spec.filter == NULL;
+		if (state->spec.kind != LNC_COUNT_ROWS)
+			state->type = lnc_column_type(spec->types[state->spec.column]);
+		while (!are_same(&spec->aggregates[state->same], &state->spec))
+			state->same++;
+	}
 	return LNC_OK;
 }
 
@@ -189,21 +267,15 @@ lnc_aggregation_create(LncContext *ctx, LncArena *arena, const LncAggregationSpe
 
 	LNC_TRY(check_spec(ctx, spec));
 	LNC_TRY(LNC_NEW(ctx, arena, &aggregation, 1));
-	LNC_TRY(LNC_NEW(ctx, arena, &aggregation->states, spec->naggregates));
 	aggregation->arena = arena;
 	aggregation->spec = *spec;
-	for (int32_t i = 0; i < spec->naggregates; i++)
-	{
-		aggregation->states[i].spec = spec->aggregates[i];
-		if (spec->aggregates[i].kind != LNC_COUNT_ROWS)
-			aggregation->states[i].type = lnc_column_type(spec->types[spec->aggregates[i].column]);
-	}
+	LNC_TRY(create_states(ctx, aggregation));
 	if (spec->nkeys > 0)
 	{
 		LNC_TRY(LNC_NEW(ctx, arena, &types, spec->nkeys));
 		for (int32_t i = 0; i < spec->nkeys; i++)
 			types[i] = spec->types[spec->keys[i]];
-		LNC_TRY(lnc_groups_create(ctx, arena, spec->nkeys, types, &aggregation->groups));
+		LNC_TRY(lnc_groups_create(ctx, arena, spec->nkeys, types, spec->memory, &aggregation->groups));
 	}
 	else
 		LNC_TRY(reach(ctx, aggregation, 1));
@@ -213,132 +285,189 @@ lnc_aggregation_create(LncContext *ctx, LncArena *arena, const LncAggregationSpe
 
 /* ---- rows */
 
-/* For each row that counts and is not NULL: its number and its group. */
-#define EACH_VALUE(rows, column, row, group)                                   \
-	for (int64_t at_ = 0, row, group; at_ < (rows)->count; at_++)              \
-		if ((row = (rows)->indices != NULL ? (rows)->indices[at_] : at_,       \
-			 group = (rows)->groups != NULL ? (rows)->groups[row] : 0) >= 0 && \
-			((column)->validity == NULL || lnc_bit((column)->validity, (uint64_t)row)))
+/* For each row of the mask. */
+#define EACH_ROW(mask, length, row)                                          \
+	for (size_t word_ = 0; word_ < lnc_mask_words(length); word_++)          \
+		for (uint64_t bits_ = (mask)[word_]; bits_ != 0; bits_ &= bits_ - 1) \
+			for (int64_t row = (int64_t)word_ * LNC_MASK_ROWS + __builtin_ctzll(bits_), once_ = 1; once_; once_ = 0)
 
-static bool
-all_of_one(const Rows *rows, const LncColumn *column)
+static LncCode
+new_mask(const Work *work, uint64_t **mask)
 {
-	return rows->indices == NULL && rows->groups == NULL && column->validity == NULL;
+	void *words;
+
+	LNC_TRY(
+		lnc_arena_alloc(work->ctx, work->scratch, lnc_mask_words(work->batch->length) * sizeof(**mask), &words));
+	*mask = words;
+	return LNC_OK;
 }
 
+/* The values of the rows, of width bytes, one after the other. */
+static LncCode
+pack(const Work *work, const Rows *rows, uint64_t width, const void *values, const void **out)
+{
+	void *packed;
+
+	*out = values;
+	if (rows->mask == NULL || values == NULL)
+		return LNC_OK;
+	LNC_TRY(lnc_arena_alloc(work->ctx, work->scratch, ((size_t)rows->count + 1) * (size_t)width, &packed));
+	lnc_mask_pack(rows->mask, work->batch->length, width, values, packed);
+	*out = packed;
+	return LNC_OK;
+}
+
+/* Restrict rows to those of the mask; their groups are then not yet known. */
+static LncCode
+restrict_to(const Work *work, Rows *rows, const uint64_t *mask)
+{
+	uint64_t *both;
+
+	if (rows->mask == NULL)
+		rows->mask = mask;
+	else
+	{
+		LNC_TRY(new_mask(work, &both));
+		for (size_t i = 0; i < lnc_mask_words(work->batch->length); i++)
+			both[i] = rows->mask[i] & mask[i];
+		rows->mask = both;
+	}
+	rows->count = lnc_mask_count(rows->mask, work->batch->length);
+	if (rows->count == work->batch->length)
+		rows->mask = NULL;
+	return LNC_OK;
+}
+
+static LncCode
+pack_groups(const Work *work, Rows *rows)
+{
+	const void *groups;
+
+	if (rows->mask == work->rows.mask)
+	{
+		rows->groups = work->rows.groups;
+		return LNC_OK;
+	}
+	LNC_TRY(pack(work, rows, sizeof(*work->numbers), work->numbers, &groups));
+	rows->groups = groups;
+	return LNC_OK;
+}
+
+/* The rows of a batch that are of a group, whose numbers were just found. */
+static LncCode
+find_rows(Work *work, bool part)
+{
+	int64_t length = work->batch->length;
+	uint64_t *mask;
+
+	work->rows = (Rows){.count = length, .groups = work->numbers};
+	if (!part || work->numbers == NULL)
+		return LNC_OK;
+	LNC_TRY(new_mask(work, &mask));
+	for (size_t word = 0; word < lnc_mask_words(length); word++)
+	{
+		int64_t first = (int64_t)word * LNC_MASK_ROWS;
+		uint64_t bits = 0;
+
+		for (int64_t i = 0; i < LNC_MASK_ROWS && first + i < length; i++)
+			bits |= (uint64_t)(work->numbers[first + i] >= 0) << i;
+		mask[word] = bits;
+	}
+	LNC_TRY(restrict_to(work, &work->rows, mask));
+	if (work->rows.mask != NULL)
+	{
+		const void *groups;
+
+		LNC_TRY(pack(work, &work->rows, sizeof(*work->numbers), work->numbers, &groups));
+		work->rows.groups = groups;
+	}
+	return LNC_OK;
+}
+
+static LncCode
+validity_mask(const Work *work, const LncColumn *column, uint64_t **mask)
+{
+	LNC_TRY(new_mask(work, mask));
+	for (size_t i = 0; i < lnc_mask_words(work->batch->length); i++)
+		(*mask)[i] =
+			column->type->kind == LNC_TYPE_NULL ? 0 : lnc_mask_bitmap(column->validity, i, work->batch->length);
+	return LNC_OK;
+}
+
+/* The rows whose values go into the aggregate; without their groups. */
+static LncCode
+choose_rows(const Work *work, const State *state, const LncColumn *column, Rows *rows)
+{
+	uint64_t *mask;
+
+	*rows = work->rows;
+	rows->groups = NULL;
+	if (state->spec.filter != NULL)
+	{
+		LNC_TRY(lnc_predicate_mask(work->ctx, work->scratch, state->spec.filter, work->batch->columns,
+								   work->batch->length, &mask));
+		LNC_TRY(restrict_to(work, rows, mask));
+	}
+	if (column != NULL && (column->validity != NULL || column->type->kind == LNC_TYPE_NULL))
+	{
+		LNC_TRY(validity_mask(work, column, &mask));
+		LNC_TRY(restrict_to(work, rows, mask));
+	}
+	return LNC_OK;
+}
+
+/* ---- counts */
+
 static void
-count_rows(State *state, const Rows *rows)
+count_groups(const Rows *rows, int64_t *counts)
 {
 	if (rows->groups == NULL)
 	{
-		state->counts[0] += rows->count;
+		counts[0] += rows->count;
 		return;
 	}
-	for (int64_t at = 0; at < rows->count; at++)
-	{
-		int32_t group = rows->groups[rows->indices != NULL ? rows->indices[at] : at];
-
-		if (group >= 0)
-			state->counts[group]++;
-	}
+	for (int64_t i = 0; i < rows->count; i++)
+		counts[rows->groups[i]]++;
 }
 
-static void
-count_values(State *state, const Rows *rows, const LncColumn *column)
+/* Count the rows that go into the aggregate, or those that don't. */
+static LncCode
+count_rows(const Work *work, State *state, const Rows *rows)
 {
-	if (column->type->kind == LNC_TYPE_NULL)
-		return;
-	if (all_of_one(rows, column))
-		state->counts[0] += rows->count;
+	if (!state->missing)
+		count_groups(rows, state->counts);
+	else if (rows->count == work->rows.count)
+		return LNC_OK;
+	else if (work->numbers == NULL)
+		state->counts[0] += work->rows.count - rows->count;
 	else
 	{
-		EACH_VALUE(rows, column, row, group)
-		state->counts[group]++;
+		uint64_t *left;
+
+		LNC_TRY(new_mask(work, &left));
+		for (size_t i = 0; i < lnc_mask_words(work->batch->length); i++)
+			left[i] = (work->rows.mask != NULL ? work->rows.mask[i] : lnc_mask_present(i, work->batch->length)) &
+					  ~rows->mask[i];
+		EACH_ROW(left, work->batch->length, row)
+		state->counts[work->numbers[row]]++;
 	}
+	return LNC_OK;
 }
 
-/* Sums of up to 2^31 values of 32 bits fit into 64; a batch has fewer. */
-#define DEFINE_SUM(name, ctype, wide)                                         \
-	static void name(State *state, const Rows *rows, const LncColumn *column) \
-	{                                                                         \
-		const ctype *values = column->values;                                 \
-                                                                              \
-		if (all_of_one(rows, column))                                         \
-		{                                                                     \
-			wide sum = 0;                                                     \
-                                                                              \
-			for (int64_t row = 0; row < rows->count; row++)                   \
-				sum += values[row];                                           \
-			state->integers[0] += sum;                                        \
-			state->counts[0] += rows->count;                                  \
-			return;                                                           \
-		}                                                                     \
-		EACH_VALUE(rows, column, row, group)                                  \
-		{                                                                     \
-			state->integers[group] += values[row];                            \
-			state->counts[group]++;                                           \
-		}                                                                     \
-	}
-
-DEFINE_SUM(sum_int8, int8_t, int64_t)
-DEFINE_SUM(sum_int16, int16_t, int64_t)
-DEFINE_SUM(sum_int32, int32_t, int64_t)
-DEFINE_SUM(sum_int64, int64_t, __int128)
-DEFINE_SUM(sum_uint8, uint8_t, int64_t)
-DEFINE_SUM(sum_uint16, uint16_t, int64_t)
-DEFINE_SUM(sum_uint32, uint32_t, int64_t)
-
-static void
-sum_integers(State *state, const Rows *rows, const LncColumn *column)
+/* How many values of a group went into the aggregate. */
+static inline int64_t
+count_of(const LncAggregation *aggregation, const State *state, int32_t group)
 {
-	switch (column->type->kind)
-	{
-		case LNC_TYPE_INT8:
-			sum_int8(state, rows, column);
-			break;
-		case LNC_TYPE_INT16:
-			sum_int16(state, rows, column);
-			break;
-		case LNC_TYPE_INT32:
-			sum_int32(state, rows, column);
-			break;
-		case LNC_TYPE_UINT8:
-			sum_uint8(state, rows, column);
-			break;
-		case LNC_TYPE_UINT16:
-			sum_uint16(state, rows, column);
-			break;
-		case LNC_TYPE_UINT32:
-			sum_uint32(state, rows, column);
-			break;
-		default:
-			sum_int64(state, rows, column);
-			break;
-	}
+	return state->missing ? aggregation->rows[group] - state->counts[group] : state->counts[group];
 }
 
-static void
-sum_float32(State *state, const Rows *rows, const LncColumn *column)
+/* ---- sums of floats that may overflow */
+
+static double
+real_at(const LncValues *values, int64_t at)
 {
-	const float *values = column->values;
-
-	EACH_VALUE(rows, column, row, group)
-	{
-		float before = (float)state->reals[group];
-		float after = state->counts[group] == 0 ? values[row] : before + values[row];
-
-		if (isinf(after) && !isinf(before) && !isinf(values[row]))
-			state->flags[group] = true;
-		state->reals[group] = after;
-		state->counts[group]++;
-	}
-}
-
-static inline double
-real_at(const LncColumn *column, int64_t row)
-{
-	return column->type->kind == LNC_TYPE_FLOAT32 ? (double)((const float *)column->values)[row]
-												  : ((const double *)column->values)[row];
+	return values->kind == LNC_TYPE_FLOAT32 ? (double)((const float *)values->values)[at]
+											: ((const double *)values->values)[at];
 }
 
 /* The deviations' squares, as the method of Youngs and Cramer adds them up; a value has just been added. */
@@ -356,91 +485,47 @@ add_square(State *state, int64_t group, double value)
 		state->overflown[group] = true;
 }
 
-/* Whether any value of the column is so large that squares count; they may be those of NULLs. */
-static bool
-has_large(const LncColumn *column)
-{
-	bool large = false;
-
-	if (column->type->kind == LNC_TYPE_FLOAT32)
-		return false;
-	for (int64_t row = 0; row < column->length; row++)
-		large |= fabs(((const double *)column->values)[row]) > LARGE_REAL;
-	return large;
-}
-
+/* Sums are watched; these also count their values, as squares need that. */
 static void
-sum_real(State *state, const Rows *rows, const LncColumn *column)
+add_large(State *state, const LncValues *values)
 {
-	state->large = state->large || has_large(column);
-	if (!state->large && all_of_one(rows, column) && column->type->kind == LNC_TYPE_FLOAT64)
-	{
-		const double *values = column->values;
-		double sum = state->reals[0];
-		int64_t row = 0;
+	bool single = state->spec.kind == LNC_SUM_FLOAT32;
 
-		/* The first value is the sum: -0 stays what it is. */
-		if (state->counts[0] == 0 && rows->count > 0)
-			sum = values[row++];
-		for (; row < rows->count; row++)
-			sum += values[row];
-		state->reals[0] = sum;
-		state->counts[0] += rows->count;
-		return;
-	}
-	EACH_VALUE(rows, column, row, group)
+	for (int64_t i = 0; i < values->count; i++)
 	{
-		double value = real_at(column, row);
+		int32_t group = values->groups != NULL ? values->groups[i] : 0;
+		double value = real_at(values, i);
 		double before = state->reals[group];
-		double after = state->counts[group] == 0 ? value : before + value;
+		double after = single ? (double)((float)before + (float)value) : before + value;
 
 		if (isinf(after) && !isinf(before) && !isinf(value))
 			state->flags[group] = true;
 		state->reals[group] = after;
 		state->counts[group]++;
-		if (state->large)
+		if (!single)
 			add_square(state, group, value);
 	}
 }
 
-/* ---- least and greatest */
-
-static void
-extreme_integer(State *state, const Rows *rows, const LncColumn *column)
+/* Whether a large value was met. From the first one on, counts are of values. */
+static bool
+is_large(const LncAggregation *aggregation, State *state, const LncValues *values)
 {
-	bool least = state->spec.kind == LNC_MIN;
+	int32_t count = lnc_aggregation_count(aggregation);
 
-	EACH_VALUE(rows, column, row, group)
-	{
-		int64_t value = lnc_column_integer(column, row);
-
-		if (state->counts[group]++ == 0 || (least ? value < state->words[group] : value > state->words[group]))
-			state->words[group] = value;
-	}
+	if (state->large)
+		return true;
+	if (state->spec.kind == LNC_SUM_FLOAT32)
+		state->large = lnc_exceeds(values, LARGE_FLOAT32);
+	else
+		state->large = values->kind == LNC_TYPE_FLOAT64 && lnc_exceeds(values, LARGE_REAL);
+	for (int32_t group = 0; state->large && state->missing && group < count; group++)
+		state->counts[group] = count_of(aggregation, state, group);
+	state->missing = state->missing && !state->large;
+	return state->large;
 }
 
-/* NaN is above all numbers. */
-static inline bool
-real_less(double a, double b)
-{
-	return isnan(b) ? !isnan(a) : a < b;
-}
-
-/* Of equals, which differ for -0 and 0, the later one stays. */
-static void
-extreme_real(State *state, const Rows *rows, const LncColumn *column)
-{
-	bool least = state->spec.kind == LNC_MIN;
-
-	EACH_VALUE(rows, column, row, group)
-	{
-		double value = real_at(column, row);
-		double so_far = state->reals[group];
-
-		if (state->counts[group]++ == 0 || !(least ? real_less(so_far, value) : real_less(value, so_far)))
-			state->reals[group] = value;
-	}
-}
+/* ---- extremes of bytes, and truths: row by row */
 
 static LncCode
 keep(LncContext *ctx, LncArena *arena, Bytes *bytes, LncSlice value)
@@ -461,78 +546,107 @@ keep(LncContext *ctx, LncArena *arena, Bytes *bytes, LncSlice value)
 }
 
 static LncCode
-extreme_bytes(LncContext *ctx, LncArena *arena, State *state, const Rows *rows, const LncColumn *column)
+extreme_bytes(LncContext *ctx, LncArena *arena, State *state, const LncColumn *column, int64_t row, int32_t group)
 {
-	bool least = state->spec.kind == LNC_MIN;
+	LncSlice value = {.size = (size_t)(column->offsets[row + 1] - column->offsets[row])};
+	LncSlice so_far = {.data = state->bytes[group].data, .size = state->bytes[group].size};
+	int order;
 
-	EACH_VALUE(rows, column, row, group)
+	if (value.size > 0)
+		value.data = column->data + column->offsets[row];
+	if (so_far.data != NULL)
 	{
-		LncSlice value = {.size = (size_t)(column->offsets[row + 1] - column->offsets[row])};
-		LncSlice so_far = {.data = state->bytes[group].data, .size = state->bytes[group].size};
-		int order;
-
-		if (value.size > 0)
-			value.data = column->data + column->offsets[row];
-		order = state->counts[group]++ == 0 ? (least ? -1 : 1) : lnc_bytes_compare(value, so_far);
-		if (least ? order < 0 : order > 0)
-			LNC_TRY(keep(ctx, arena, &state->bytes[group], value));
+		order = lnc_bytes_compare(value, so_far);
+		if (state->spec.kind == LNC_MIN ? order >= 0 : order <= 0)
+			return LNC_OK;
 	}
-	return LNC_OK;
+	return keep(ctx, arena, &state->bytes[group], value);
 }
 
-static void
-add_truths(State *state, const Rows *rows, const LncColumn *column)
+static LncCode
+add_row_by_row(const Work *work, LncArena *arena, State *state, const LncColumn *column, const Rows *rows)
 {
-	bool every = state->spec.kind == LNC_EVERY;
+	const uint64_t *mask = rows->mask;
+	uint64_t *all;
 
-	EACH_VALUE(rows, column, row, group)
+	if (mask == NULL)
 	{
-		bool value = lnc_bit(column->values, (uint64_t)row);
-
-		if (state->counts[group]++ == 0)
-			state->flags[group] = value;
-		else
-			state->flags[group] = every ? state->flags[group] && value : state->flags[group] || value;
+		LNC_TRY(new_mask(work, &all));
+		for (size_t i = 0; i < lnc_mask_words(work->batch->length); i++)
+			all[i] = lnc_mask_present(i, work->batch->length);
+		mask = all;
 	}
+	EACH_ROW(mask, work->batch->length, row)
+	{
+		int32_t group = work->numbers != NULL ? work->numbers[row] : 0;
+
+		if (state->bytes != NULL)
+			LNC_TRY(extreme_bytes(work->ctx, arena, state, column, row, group));
+		else if (lnc_bit(column->values, (uint64_t)row) != (state->spec.kind == LNC_EVERY))
+			state->flags[group] = state->spec.kind == LNC_SOME;
+	}
+	return LNC_OK;
 }
 
 /* ---- adding */
 
-static LncCode
-add_rows(LncContext *ctx, LncArena *arena, State *state, const Rows *rows, const LncColumn *column)
+static void
+add_values(const LncAggregation *aggregation, State *state, const LncValues *values)
 {
 	switch (state->spec.kind)
 	{
-		case LNC_COUNT_ROWS:
-			count_rows(state, rows);
-			break;
-		case LNC_COUNT:
-			count_values(state, rows, column);
-			break;
 		case LNC_SUM_INTEGER:
-			sum_integers(state, rows, column);
+			lnc_add_integers(values, state->integers);
 			break;
 		case LNC_SUM_FLOAT32:
-			sum_float32(state, rows, column);
-			break;
 		case LNC_SUM_REAL:
-			sum_real(state, rows, column);
-			break;
-		case LNC_EVERY:
-		case LNC_SOME:
-			add_truths(state, rows, column);
+			if (is_large(aggregation, state, values))
+				add_large(state, values);
+			else if (state->spec.kind == LNC_SUM_FLOAT32)
+				lnc_add_float32(values, state->reals);
+			else
+				lnc_add_reals(values, state->reals);
 			break;
 		case LNC_MIN:
+			if (state->words != NULL)
+				lnc_least_integers(values, state->words);
+			else
+				lnc_least_reals(values, state->reals);
+			break;
 		case LNC_MAX:
 			if (state->words != NULL)
-				extreme_integer(state, rows, column);
-			else if (state->reals != NULL)
-				extreme_real(state, rows, column);
+				lnc_greatest_integers(values, state->words);
 			else
-				return extreme_bytes(ctx, arena, state, rows, column);
+				lnc_greatest_reals(values, state->reals);
+			break;
+		default:
 			break;
 	}
-	return LNC_OK;
+}
+
+static LncCode
+add_rows(const Work *work, LncAggregation *aggregation, State *state)
+{
+	const LncColumn *column = state->type != NULL ? &work->batch->columns[state->spec.column] : NULL;
+	bool counted = state->spec.kind == LNC_COUNT_ROWS || state->spec.kind == LNC_COUNT;
+	LncValues values;
+	Rows rows;
+
+	LNC_TRY(choose_rows(work, state, column, &rows));
+	if (!state->missing || !counted)
+		LNC_TRY(pack_groups(work, &rows));
+	if (!counted && rows.count > 0)
+	{
+		if (state->bytes != NULL || column->type->kind == LNC_TYPE_BOOL)
+			LNC_TRY(add_row_by_row(work, aggregation->arena, state, column, &rows));
+		else
+		{
+			values = (LncValues){.kind = column->type->kind, .count = rows.count, .groups = rows.groups};
+			LNC_TRY(pack(work, &rows, lnc_type_width(column->type), column->values, &values.values));
+			add_values(aggregation, state, &values);
+		}
+	}
+	return state->large ? LNC_OK : count_rows(work, state, &rows);
 }
 
 LncCode
@@ -540,33 +654,85 @@ lnc_aggregation_add(LncContext *ctx, LncAggregation *aggregation, LncArena *scra
 					const LncBatch *batch)
 {
 	const LncAggregationSpec *spec = &aggregation->spec;
-	int32_t *numbers = NULL;
+	Work work = {.ctx = ctx, .scratch = scratch, .batch = batch};
 
 	LNC_TRY(lnc_check_interrupt(ctx));
+	if (batch->length == 0)
+		return LNC_OK;
 	if (aggregation->groups != NULL)
 	{
 		const LncColumn **keys;
+		void *numbers;
 
-		LNC_TRY(LNC_NEW(ctx, scratch, &numbers, batch->length));
+		LNC_TRY(lnc_arena_alloc(ctx, scratch, (size_t)batch->length * sizeof(*work.numbers), &numbers));
 		LNC_TRY(LNC_NEW(ctx, scratch, &keys, spec->nkeys));
 		for (int32_t i = 0; i < spec->nkeys; i++)
 			keys[i] = &batch->columns[spec->keys[i]];
 		LNC_TRY(lnc_groups_find(ctx, aggregation->groups, scratch, range, keys, batch->length, numbers));
 		LNC_TRY(reach(ctx, aggregation, lnc_groups_count(aggregation->groups)));
+		work.numbers = numbers;
 	}
+	LNC_TRY(find_rows(&work, range.first > 0 || range.last < UINT64_MAX));
 	for (int32_t i = 0; i < spec->naggregates; i++)
 	{
-		State *state = &aggregation->states[i];
-		Rows rows = {.count = batch->length, .groups = numbers};
-		int64_t *chosen = NULL;
-
-		if (state->spec.filter != NULL)
-			LNC_TRY(lnc_predicate_choose(ctx, scratch, state->spec.filter, batch->columns, batch->length, &chosen,
-										 &rows.count));
-		rows.indices = chosen;
-		LNC_TRY(add_rows(ctx, aggregation->arena, state, &rows,
-						 state->type != NULL ? &batch->columns[state->spec.column] : NULL));
+		if (aggregation->states[i].same == i)
+			LNC_TRY(add_rows(&work, aggregation, &aggregation->states[i]));
 	}
+	count_groups(&work.rows, aggregation->rows);
+	return LNC_OK;
+}
+
+/* ---- fewer groups */
+
+/* What a state has come to for the groups that are kept: into one that has room for them. */
+static LncCode
+keep_groups(LncContext *ctx, LncArena *arena, const State *from, int32_t count, const int32_t *kept, State *to)
+{
+#define KEEP(array)                                            \
+	for (int32_t i = 0; from->array != NULL && i < count; i++) \
+	to->array[i] = from->array[kept[i]]
+
+	to->large = from->large;
+	to->missing = from->missing;
+	KEEP(counts);
+	KEEP(integers);
+	KEEP(reals);
+	KEEP(squares);
+	KEEP(flags);
+	KEEP(overflown);
+	KEEP(words);
+	for (int32_t i = 0; from->bytes != NULL && i < count; i++)
+	{
+		const Bytes *bytes = &from->bytes[kept[i]];
+
+		if (bytes->data != NULL)
+			LNC_TRY(keep(ctx, arena, &to->bytes[i], (LncSlice){.data = bytes->data, .size = bytes->size}));
+	}
+	return LNC_OK;
+#undef KEEP
+}
+
+LncCode
+lnc_aggregation_narrow(LncContext *ctx, const LncAggregation *aggregation, LncArena *arena, LncHashRange range,
+					   LncAggregation **out)
+{
+	LncAggregation *narrow;
+	int32_t *kept;
+	int32_t count;
+
+	LNC_TRY(lnc_check_interrupt(ctx));
+	LNC_TRY(LNC_NEW(ctx, arena, &narrow, 1));
+	narrow->arena = arena;
+	narrow->spec = aggregation->spec;
+	LNC_TRY(create_states(ctx, narrow));
+	LNC_TRY(lnc_groups_narrow(ctx, aggregation->groups, arena, range, &narrow->groups, &kept));
+	count = lnc_groups_count(narrow->groups);
+	LNC_TRY(reach(ctx, narrow, count));
+	for (int32_t i = 0; i < count; i++)
+		narrow->rows[i] = aggregation->rows[kept[i]];
+	for (int32_t i = 0; i < narrow->spec.naggregates; i++)
+		LNC_TRY(keep_groups(ctx, arena, &aggregation->states[i], count, kept, &narrow->states[i]));
+	*out = narrow;
 	return LNC_OK;
 }
 
@@ -588,10 +754,10 @@ lnc_aggregation_key(LncContext *ctx, const LncAggregation *aggregation, LncArena
 void
 lnc_aggregation_result(const LncAggregation *aggregation, int32_t aggregate, int32_t group, LncAggregated *out)
 {
-	const State *state = &aggregation->states[aggregate];
+	const State *state = &aggregation->states[aggregation->states[aggregate].same];
 
 	memset(out, 0, sizeof(*out));
-	out->count = state->counts[group];
+	out->count = count_of(aggregation, state, group);
 	switch (state->spec.kind)
 	{
 		case LNC_SUM_INTEGER:
@@ -636,7 +802,7 @@ LncCode
 lnc_aggregation_column(LncContext *ctx, const LncAggregation *aggregation, LncArena *arena, int32_t aggregate,
 					   LncColumn *out)
 {
-	const State *state = &aggregation->states[aggregate];
+	const State *state = &aggregation->states[aggregation->states[aggregate].same];
 	int32_t count = lnc_aggregation_count(aggregation);
 	uint8_t *validity;
 	void *values;
@@ -647,7 +813,7 @@ lnc_aggregation_column(LncContext *ctx, const LncAggregation *aggregation, LncAr
 	LNC_TRY(LNC_NEW(ctx, arena, &validity, lnc_bitmap_size((uint64_t)count)));
 	for (int32_t i = 0; i < count; i++)
 	{
-		if (state->counts[i] > 0)
+		if (count_of(aggregation, state, i) > 0)
 			lnc_bit_set(validity, (uint64_t)i);
 	}
 	out->validity = validity;

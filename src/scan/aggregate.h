@@ -40,6 +40,7 @@ typedef struct LncAggregationSpec
 	const LncAggregate *aggregates;
 	int32_t ncolumns;            /* of the batches */
 	const LncType *const *types; /* of their columns */
+	size_t memory;               /* what the groups should take in bytes, 0: any; a hint (lnc_groups_create) */
 } LncAggregationSpec;
 
 typedef struct LncAggregation LncAggregation;
@@ -66,10 +67,18 @@ extern LncCode lnc_aggregation_create(LncContext *ctx, LncArena *arena, const Ln
 									  LncAggregation **out) LNC_MUST_CHECK;
 
 /*
- * Add the rows of a batch whose hash of keys lies in range (without keys: all). scratch is for what is needed meanwhile.
+ * Add the rows of a batch whose hash of keys lies in range (without keys: all), which stays the same until it is narrowed.
+ * scratch is for what is needed meanwhile.
  */
 extern LncCode lnc_aggregation_add(LncContext *ctx, LncAggregation *aggregation, LncArena *scratch,
 								   LncHashRange range, const LncBatch *batch) LNC_MUST_CHECK;
+
+/*
+ * As if all had been added for a smaller range from the start: the groups whose hash lies in range, and what they have come to so
+ * far, copied to another arena, so that the one at hand can be let go. For an aggregation with keys.
+ */
+extern LncCode lnc_aggregation_narrow(LncContext *ctx, const LncAggregation *aggregation, LncArena *arena,
+									  LncHashRange range, LncAggregation **out) LNC_MUST_CHECK;
 
 /* Results: how many groups, a key's values, an aggregate of a group, the least or greatest values, one row a group. */
 extern int32_t lnc_aggregation_count(const LncAggregation *aggregation);

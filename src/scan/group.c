@@ -2,17 +2,30 @@
  * group.c
  *	  Rows by the values of their key columns.
  *
- * A value is kept as 64 bits, or as a run of bytes. Groups are found by a hash of all keys in a table of their numbers
- * with open places; what is there is compared value by value.
+ * A value is kept as 64 bits, or as a run of bytes. As long as all keys are integers that lie close together, groups are
+ * found by the place of these in a table. Else they are found by a hash of all keys in a table of their numbers with open
+ * places; what is there is compared value by value.
  */
 #include "scan/group.h"
 
 #include <string.h>
 
+#include "scan/direct_table.h"
 #include "scan/predicate.h"
 
-/* The table is made larger when it is half full. */
-#define FIRST_SLOTS 256
+/* Groups that there is room for at first. The hash table is made larger when it is half full. */
+#define FIRST_ROOM 128
+
+/* A table of places may have so many slots at any rate, and more where there are many groups. */
+#define DIRECT_SLOTS 65536
+#define DIRECT_SLOTS_A_GROUP 4
+#define DIRECT_SLOTS_MOST (UINT64_C(1) << 30)
+
+/* So many hashes at a time are looked up: what they lead to is fetched ahead. */
+#define FETCH_AHEAD 64
+
+/* A hash table of fewer slots is in the cache anyhow. */
+#define CACHED_SLOTS 4096
 
 /* What a key of NULL is hashed as. */
 #define NULL_HASH UINT64_C(0x7f4a7c159e3779b9)
@@ -30,16 +43,25 @@ typedef struct Key
 	size_t room;
 } Key;
 
+/* A slot of the hash table. */
+typedef struct Slot
+{
+	uint32_t tag;  /* upper half of the hash */
+	int32_t group; /* + 1; 0: free */
+} Slot;
+
 struct LncGroups
 {
 	LncArena *arena;
 	int32_t nkeys;
 	Key *keys;
+	size_t memory; /* what is thought fit for all groups; 0: any */
 	int32_t count;
-	int32_t room;     /* of the arrays by group */
-	uint64_t *hashes; /* by group */
-	int32_t *slots;   /* groups + 1, 0: free */
-	uint64_t mask;    /* number of slots - 1 */
+	int32_t room;           /* of the arrays by group */
+	uint64_t *hashes;       /* by group */
+	LncDirectTable *direct; /* NULL: groups are found by hash */
+	Slot *slots;
+	uint64_t mask; /* number of slots - 1 */
 };
 
 bool
@@ -67,22 +89,28 @@ lnc_groups_accept(const LncType *type)
 }
 
 LncCode
-lnc_groups_create(LncContext *ctx, LncArena *arena, int32_t nkeys, const LncType *const *types, LncGroups **out)
+lnc_groups_create(LncContext *ctx, LncArena *arena, int32_t nkeys, const LncType *const *types, size_t memory,
+				  LncGroups **out)
 {
 	LncGroups *groups;
+	bool direct = true;
 
 	LNC_TRY(LNC_NEW(ctx, arena, &groups, 1));
 	LNC_TRY(LNC_NEW(ctx, arena, &groups->keys, nkeys));
 	groups->arena = arena;
 	groups->nkeys = nkeys;
+	groups->memory = memory;
 	for (int32_t i = 0; i < nkeys; i++)
 	{
 		groups->keys[i].type = lnc_column_type(types[i]);
 		groups->keys[i].bytes = lnc_predicate_accepts(LNC_PREDICATE_BYTES, types[i]);
+		direct = direct && lnc_direct_table_accepts(types[i]);
 		if (!lnc_groups_accept(types[i]))
 			return lnc_fail(ctx, LNC_INVALID, "rows can't be grouped by a column of type %s",
 							types[i]->logical != NULL ? types[i]->logical : "unknown");
 	}
+	if (direct)
+		LNC_TRY(lnc_direct_table_create(ctx, arena, nkeys, types, &groups->direct));
 	*out = groups;
 	return LNC_OK;
 }
@@ -95,40 +123,110 @@ lnc_groups_count(const LncGroups *groups)
 
 /* ---- hashes */
 
+/* Both halves of a product of 128 bits. */
 static inline uint64_t
-mix(uint64_t value)
+fold(uint64_t a, uint64_t b)
 {
-	value ^= value >> 33;
-	value *= UINT64_C(0xff51afd7ed558ccd);
-	value ^= value >> 33;
-	value *= UINT64_C(0xc4ceb9fe1a85ec53);
-	return value ^ (value >> 33);
+	unsigned __int128 product = (unsigned __int128)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+#define HASH_ADDED UINT64_C(0x8bb84b93962eacc9)
+#define HASH_TIMES UINT64_C(0x9e3779b97f4a7c15)
+
+/* The hash of the keys so far and of one more. */
+static inline uint64_t
+hash_next(uint64_t hash, uint64_t value)
+{
+	uint64_t next = fold((hash ^ value) + HASH_ADDED, HASH_TIMES);
+
+	/* The lower half is what a slot is found by. */
+	return next ^ (next >> 32);
 }
 
 static uint64_t
-hash_bytes(const uint8_t *data, uint64_t at, uint64_t size)
+hash_bytes(const uint8_t *data, size_t size)
 {
-	uint64_t hash = size * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t hash = size * HASH_TIMES;
+	uint64_t a = 0;
+	uint64_t b = 0;
 
-	for (; size >= 8; at += 8, size -= 8)
-		hash = mix(hash ^ lnc_le64(data + at));
-	if (size > 0)
+	if (size > 16)
 	{
-		uint64_t last = 0;
+		size_t at = 0;
 
-		memcpy(&last, data + at, (size_t)size);
-		hash = mix(hash ^ last);
+		for (; size - at > 16; at += 16)
+			hash = fold(lnc_le64(data + at) ^ HASH_ADDED, lnc_le64(data + at + 8) ^ hash);
+		a = lnc_le64(data + size - 16);
+		b = lnc_le64(data + size - 8);
+	}
+	else if (size >= 8)
+	{
+		a = lnc_le64(data);
+		b = lnc_le64(data + size - 8);
+	}
+	else if (size >= 4)
+	{
+		a = lnc_le32(data);
+		b = lnc_le32(data + size - 4);
+	}
+	else if (size > 0)
+		a = (uint64_t)data[0] << 16 | (uint64_t)data[size / 2] << 8 | data[size - 1];
+	return fold(a ^ HASH_ADDED, b ^ hash);
+}
+
+/* One fixed-width value as 64 bits. */
+static inline uint64_t
+word_at(const LncColumn *column, int64_t row)
+{
+	return column->type->kind == LNC_TYPE_BOOL ? (uint64_t)lnc_bit(column->values, (uint64_t)row)
+											   : (uint64_t)lnc_column_integer(column, row);
+}
+
+static inline LncSlice
+bytes_at(const LncColumn *column, int64_t row)
+{
+	LncSlice bytes = {.size = (size_t)(column->offsets[row + 1] - column->offsets[row])};
+
+	if (bytes.size > 0)
+		bytes.data = column->data + column->offsets[row];
+	return bytes;
+}
+
+static inline bool
+null_at(const LncColumn *column, int64_t row)
+{
+	return column->validity != NULL && !lnc_bit(column->validity, (uint64_t)row);
+}
+
+static uint64_t
+hash_row(const LncGroups *groups, const LncColumn *const *columns, int64_t row)
+{
+	uint64_t hash = 0;
+
+	for (int32_t k = 0; k < groups->nkeys; k++)
+	{
+		uint64_t value = NULL_HASH;
+
+		if (!null_at(columns[k], row))
+		{
+			LncSlice bytes = groups->keys[k].bytes ? bytes_at(columns[k], row) : (LncSlice){0};
+
+			value = groups->keys[k].bytes ? hash_bytes(bytes.data, bytes.size) : word_at(columns[k], row);
+		}
+		hash = hash_next(hash, value);
 	}
 	return hash;
 }
 
-/* The fixed-width values of a column as 64 bits each. */
+/* The fixed-width values of a column as 64 bits each, as word_at has them. */
 static void
 load_words(const LncColumn *column, int64_t length, uint64_t *words)
 {
-#define LOAD(ctype)                                              \
-	for (int64_t i = 0; i < length; i++)                         \
-		words[i] = (uint64_t)((const ctype *)column->values)[i]; \
+#define LOAD(ctype)                                                       \
+	for (int64_t i = 0; i < length; i++)                                  \
+		words[i] = (uint64_t)(int64_t)((const ctype *)column->values)[i]; \
 	break
 
 	switch (column->type->kind)
@@ -138,29 +236,59 @@ load_words(const LncColumn *column, int64_t length, uint64_t *words)
 				words[i] = lnc_bit(column->values, (uint64_t)i);
 			break;
 		case LNC_TYPE_INT8:
+			LOAD(int8_t);
 		case LNC_TYPE_UINT8:
 			LOAD(uint8_t);
 		case LNC_TYPE_INT16:
+			LOAD(int16_t);
 		case LNC_TYPE_UINT16:
 			LOAD(uint16_t);
-		case LNC_TYPE_INT32:
 		case LNC_TYPE_UINT32:
+			LOAD(uint32_t);
+		case LNC_TYPE_INT32:
 		case LNC_TYPE_DATE32:
 		case LNC_TYPE_TIME32:
-			LOAD(uint32_t);
+			LOAD(int32_t);
 		default:
-			LOAD(uint64_t);
+			LOAD(int64_t);
 	}
 #undef LOAD
 }
 
-/* What is known of the rows of a batch, a key at a time. */
+/* What is known of the rows of a batch. */
 typedef struct Rows
 {
 	const LncColumn *const *columns;
 	uint64_t **words; /* by key, of fixed-width ones */
 	uint64_t *hashes;
 } Rows;
+
+static void
+hash_key(const LncColumn *column, bool bytes, int64_t length, const uint64_t *words, uint64_t *hashes)
+{
+	if (column->validity == NULL && !bytes)
+	{
+		for (int64_t i = 0; i < length; i++)
+			hashes[i] = hash_next(hashes[i], words[i]);
+		return;
+	}
+	for (int64_t i = 0; i < length; i++)
+	{
+		uint64_t value;
+
+		if (null_at(column, i))
+			value = NULL_HASH;
+		else if (!bytes)
+			value = words[i];
+		else
+		{
+			LncSlice run = bytes_at(column, i);
+
+			value = hash_bytes(run.data, run.size);
+		}
+		hashes[i] = hash_next(hashes[i], value);
+	}
+}
 
 static LncCode
 hash_rows(LncContext *ctx, const LncGroups *groups, LncArena *scratch, int64_t length, Rows *rows)
@@ -170,30 +298,27 @@ hash_rows(LncContext *ctx, const LncGroups *groups, LncArena *scratch, int64_t l
 	for (int32_t k = 0; k < groups->nkeys; k++)
 	{
 		const LncColumn *column = rows->columns[k];
+		bool bytes = groups->keys[k].bytes;
 
-		if (!groups->keys[k].bytes)
+		if (!bytes)
 		{
 			LNC_TRY(LNC_NEW(ctx, scratch, &rows->words[k], length));
 			load_words(column, length, rows->words[k]);
 		}
-		for (int64_t i = 0; i < length; i++)
-		{
-			uint64_t value;
-
-			if (column->validity != NULL && !lnc_bit(column->validity, (uint64_t)i))
-				value = NULL_HASH;
-			else if (groups->keys[k].bytes)
-				value = hash_bytes(column->data, (uint64_t)column->offsets[i],
-								   (uint64_t)(column->offsets[i + 1] - column->offsets[i]));
-			else
-				value = rows->words[k][i];
-			rows->hashes[i] = mix(rows->hashes[i] * UINT64_C(0x9e3779b97f4a7c15) + value);
-		}
+		hash_key(column, bytes, length, rows->words[k], rows->hashes);
 	}
 	return LNC_OK;
 }
 
 /* ---- groups */
+
+static inline bool
+same_bytes(const uint8_t *a, const uint8_t *b, size_t size)
+{
+	if (size >= 8 && size <= 16)
+		return lnc_le64(a) == lnc_le64(b) && lnc_le64(a + size - 8) == lnc_le64(b + size - 8);
+	return size == 0 || memcmp(a, b, size) == 0;
+}
 
 static bool
 same_keys(const LncGroups *groups, int32_t group, const Rows *rows, int64_t row)
@@ -202,7 +327,7 @@ same_keys(const LncGroups *groups, int32_t group, const Rows *rows, int64_t row)
 	{
 		const Key *key = &groups->keys[k];
 		const LncColumn *column = rows->columns[k];
-		bool null = column->validity != NULL && !lnc_bit(column->validity, (uint64_t)row);
+		bool null = null_at(column, row);
 
 		if (null != key->nulls[group])
 			return false;
@@ -215,26 +340,22 @@ same_keys(const LncGroups *groups, int32_t group, const Rows *rows, int64_t row)
 		}
 		else
 		{
-			uint64_t size = (uint64_t)(column->offsets[row + 1] - column->offsets[row]);
+			LncSlice bytes = bytes_at(column, row);
 
-			if (key->sizes[group] != size ||
-				(size > 0 &&
-				 memcmp(key->data + key->words[group], column->data + column->offsets[row], (size_t)size) != 0))
+			if (key->sizes[group] != bytes.size ||
+				!same_bytes(key->data + key->words[group], bytes.data, bytes.size))
 				return false;
 		}
 	}
 	return true;
 }
 
+/* Have the arrays by group reach to room groups. */
 static LncCode
-make_room(LncContext *ctx, LncGroups *groups)
+grow_arrays(LncContext *ctx, LncGroups *groups, size_t room)
 {
 	size_t used = (size_t)groups->count;
-	size_t room = used == 0 ? FIRST_SLOTS / 2 : used * 2;
-	uint64_t mask = room * 2 - 1;
 
-	if (used >= INT32_MAX / 4)
-		return lnc_fail(ctx, LNC_LIMIT, "there are more than %d groups", INT32_MAX / 4);
 	LNC_TRY(lnc_arena_grow(ctx, groups->arena, used, room, sizeof(*groups->hashes), (void **)&groups->hashes));
 	for (int32_t k = 0; k < groups->nkeys; k++)
 	{
@@ -245,18 +366,44 @@ make_room(LncContext *ctx, LncGroups *groups)
 		if (key->bytes)
 			LNC_TRY(lnc_arena_grow(ctx, groups->arena, used, room, sizeof(*key->sizes), (void **)&key->sizes));
 	}
+	groups->room = (int32_t)room;
+	return LNC_OK;
+}
+
+/* Make the hash table anew, for as many groups as there is room for. */
+static LncCode
+make_slots(LncContext *ctx, LncGroups *groups)
+{
+	uint64_t mask = FIRST_ROOM * 2;
+
+	while (mask < (uint64_t)groups->room * 2)
+		mask *= 2;
+	mask--;
 	LNC_TRY(LNC_NEW(ctx, groups->arena, &groups->slots, (size_t)mask + 1));
 	groups->mask = mask;
-	groups->room = (int32_t)room;
 	for (int32_t group = 0; group < groups->count; group++)
 	{
 		uint64_t slot = groups->hashes[group] & mask;
 
-		while (groups->slots[slot] != 0)
+		while (groups->slots[slot].group != 0)
 			slot = (slot + 1) & mask;
-		groups->slots[slot] = group + 1;
+		groups->slots[slot] = (Slot){.tag = (uint32_t)(groups->hashes[group] >> 32), .group = group + 1};
 	}
 	return LNC_OK;
+}
+
+/* Room for one more group. */
+static LncCode
+make_room(LncContext *ctx, LncGroups *groups)
+{
+	size_t used = (size_t)groups->count;
+
+	if (groups->count < groups->room)
+		return LNC_OK;
+	if (used >= INT32_MAX / 4)
+		return lnc_fail(ctx, LNC_LIMIT, "there are more than %d groups", INT32_MAX / 4);
+	LNC_TRY(grow_arrays(ctx, groups, used == 0 ? FIRST_ROOM : used * 2));
+	return groups->direct == NULL ? make_slots(ctx, groups) : LNC_OK;
 }
 
 static LncCode
@@ -280,31 +427,190 @@ keep_bytes(LncContext *ctx, LncArena *arena, Key *key, const uint8_t *bytes, siz
 }
 
 static LncCode
-add_group(LncContext *ctx, LncGroups *groups, const Rows *rows, int64_t row)
+add_group(LncContext *ctx, LncGroups *groups, const LncColumn *const *columns, int64_t row, uint64_t hash)
 {
 	int32_t group = groups->count;
 
 	for (int32_t k = 0; k < groups->nkeys; k++)
 	{
 		Key *key = &groups->keys[k];
-		const LncColumn *column = rows->columns[k];
 
-		key->nulls[group] = column->validity != NULL && !lnc_bit(column->validity, (uint64_t)row);
+		key->nulls[group] = null_at(columns[k], row);
 		if (!key->bytes)
-			key->words[group] = key->nulls[group] ? 0 : rows->words[k][row];
+			key->words[group] = key->nulls[group] ? 0 : word_at(columns[k], row);
 		else
 		{
-			size_t size = key->nulls[group] ? 0 : (size_t)(column->offsets[row + 1] - column->offsets[row]);
+			LncSlice bytes = key->nulls[group] ? (LncSlice){0} : bytes_at(columns[k], row);
 
 			key->words[group] = key->used;
-			key->sizes[group] = size;
-			if (size > 0)
-				LNC_TRY(keep_bytes(ctx, groups->arena, key, column->data + column->offsets[row], size));
+			key->sizes[group] = bytes.size;
+			if (bytes.size > 0)
+				LNC_TRY(keep_bytes(ctx, groups->arena, key, bytes.data, bytes.size));
 		}
 	}
-	groups->hashes[group] = rows->hashes[row];
+	groups->hashes[group] = hash;
 	groups->count++;
 	return LNC_OK;
+}
+
+/* ---- by place */
+
+/* Slots that a table of places may have now. */
+static uint64_t
+most_slots(const LncGroups *groups)
+{
+	uint64_t most = DIRECT_SLOTS;
+	uint64_t dense = (uint64_t)groups->count * DIRECT_SLOTS_A_GROUP;
+
+	/* The table is to be a small part of the memory of the groups. */
+	if (groups->memory > 0 && groups->memory / 8 / sizeof(int32_t) < most)
+		most = groups->memory / 8 / sizeof(int32_t);
+	most = dense > most ? dense : most;
+	return most < DIRECT_SLOTS_MOST ? most : DIRECT_SLOTS_MOST;
+}
+
+/* Tell a table that has forgotten its slots of the groups. */
+static void
+place_groups(LncGroups *groups)
+{
+	for (int32_t group = 0; group < groups->count; group++)
+	{
+		uint64_t slot = 0;
+
+		for (int32_t k = 0; k < groups->nkeys; k++)
+			slot += lnc_direct_table_offset(groups->direct, k, groups->keys[k].nulls[group],
+											groups->keys[k].words[group]);
+		groups->direct->slots[slot] = group;
+	}
+}
+
+/* The groups of rows whose slots are known, if they are of groups that are not known yet. */
+static LncCode
+add_groups(LncContext *ctx, LncGroups *groups, LncHashRange range, const LncColumn *const *columns, int64_t length,
+		   const uint32_t *places, int32_t *numbers)
+{
+	int32_t *slots = groups->direct->slots;
+
+	for (int64_t row = 0; row < length; row++)
+	{
+		uint64_t hash;
+
+		if (slots[places[row]] < LNC_SLOT_OUTSIDE)
+		{
+			hash = hash_row(groups, columns, row);
+			if (hash < range.first || hash > range.last)
+				slots[places[row]] = LNC_SLOT_OUTSIDE;
+			else
+			{
+				LNC_TRY(make_room(ctx, groups));
+				slots[places[row]] = groups->count;
+				LNC_TRY(add_group(ctx, groups, columns, row, hash));
+			}
+		}
+		numbers[row] = slots[places[row]];
+	}
+	return LNC_OK;
+}
+
+/* As lnc_groups_find, by place; *found is false where the keys lie too far apart. */
+static LncCode
+find_by_place(LncContext *ctx, LncGroups *groups, LncArena *scratch, LncHashRange range,
+			  const LncColumn *const *keys, int64_t length, int32_t *numbers, bool *found)
+{
+	const int32_t *slots;
+	uint32_t *places;
+	int32_t least = 0;
+
+	LNC_TRY(lnc_direct_table_places(ctx, groups->direct, scratch, keys, length, &places));
+	if (places == NULL)
+	{
+		LNC_TRY(
+			lnc_direct_table_widen(ctx, groups->direct, groups->arena, keys, length, most_slots(groups), found));
+		if (!*found)
+			return LNC_OK;
+		place_groups(groups);
+		LNC_TRY(lnc_direct_table_places(ctx, groups->direct, scratch, keys, length, &places));
+		if (places == NULL)
+			return lnc_fail(ctx, LNC_INVALID, "keys of groups lie outside of where they were found");
+	}
+	*found = true;
+	slots = groups->direct->slots;
+	for (int64_t row = 0; row < length; row++)
+	{
+		numbers[row] = slots[places[row]];
+		least = numbers[row] < least ? numbers[row] : least;
+	}
+	return least < LNC_SLOT_OUTSIDE ? add_groups(ctx, groups, range, keys, length, places, numbers) : LNC_OK;
+}
+
+/* ---- by hash */
+
+static LncCode
+find_by_hash(LncContext *ctx, LncGroups *groups, LncHashRange range, const Rows *rows, int64_t row, int32_t *number)
+{
+	uint64_t hash = rows->hashes[row];
+	uint32_t tag = (uint32_t)(hash >> 32);
+	uint64_t at;
+
+	*number = -1;
+	if (hash < range.first || hash > range.last)
+		return LNC_OK;
+	for (at = hash & groups->mask; groups->slots[at].group != 0; at = (at + 1) & groups->mask)
+	{
+		int32_t group = groups->slots[at].group - 1;
+
+		if (groups->slots[at].tag == tag && same_keys(groups, group, rows, row))
+		{
+			*number = group;
+			return LNC_OK;
+		}
+	}
+	if (groups->count >= groups->room)
+	{
+		LNC_TRY(make_room(ctx, groups));
+		for (at = hash & groups->mask; groups->slots[at].group != 0;)
+			at = (at + 1) & groups->mask;
+	}
+	LNC_TRY(add_group(ctx, groups, rows->columns, row, hash));
+	groups->slots[at] = (Slot){.tag = tag, .group = groups->count};
+	*number = groups->count - 1;
+	return LNC_OK;
+}
+
+/* Have what the hashes lead to come into the cache: the slots, the groups there, and the bytes of their keys. */
+static void
+fetch_ahead(const LncGroups *groups, const uint64_t *hashes, int64_t count)
+{
+	const Slot *slots = groups->slots;
+	uint64_t mask = groups->mask;
+
+	if (mask < CACHED_SLOTS)
+		return;
+	for (int64_t i = 0; i < count; i++)
+		__builtin_prefetch(&slots[hashes[i] & mask]);
+	for (int32_t k = 0; k < groups->nkeys; k++)
+	{
+		const Key *key = &groups->keys[k];
+
+		for (int64_t i = 0; i < count; i++)
+		{
+			int32_t group = slots[hashes[i] & mask].group - 1;
+
+			if (group < 0)
+				continue;
+			__builtin_prefetch(&key->words[group]);
+			__builtin_prefetch(&key->nulls[group]);
+			if (key->bytes)
+				__builtin_prefetch(&key->sizes[group]);
+		}
+		for (int64_t i = 0; key->bytes && i < count; i++)
+		{
+			int32_t group = slots[hashes[i] & mask].group - 1;
+
+			if (group >= 0 && key->used > 0)
+				__builtin_prefetch(key->data + key->words[group]);
+		}
+	}
 }
 
 LncCode
@@ -312,34 +618,89 @@ lnc_groups_find(LncContext *ctx, LncGroups *groups, LncArena *scratch, LncHashRa
 				const LncColumn *const *keys, int64_t length, int32_t *numbers)
 {
 	Rows rows = {.columns = keys};
+	bool found = false;
 
-	LNC_TRY(hash_rows(ctx, groups, scratch, length, &rows));
-	for (int64_t row = 0; row < length; row++)
+	if (length == 0)
+		return LNC_OK;
+	if (groups->direct != NULL)
 	{
-		uint64_t hash = rows.hashes[row];
-		uint64_t slot;
-
-		numbers[row] = -1;
-		if (hash < range.first || hash > range.last)
-			continue;
-		if (groups->count >= groups->room)
-			LNC_TRY(make_room(ctx, groups));
-		for (slot = hash & groups->mask; groups->slots[slot] != 0; slot = (slot + 1) & groups->mask)
-		{
-			int32_t group = groups->slots[slot] - 1;
-
-			if (groups->hashes[group] == hash && same_keys(groups, group, &rows, row))
-			{
-				numbers[row] = group;
-				break;
-			}
-		}
-		if (numbers[row] >= 0)
-			continue;
-		LNC_TRY(add_group(ctx, groups, &rows, row));
-		groups->slots[slot] = groups->count;
-		numbers[row] = groups->count - 1;
+		LNC_TRY(find_by_place(ctx, groups, scratch, range, keys, length, numbers, &found));
+		if (found)
+			return LNC_OK;
+		groups->direct = NULL;
 	}
+	if (groups->slots == NULL)
+		LNC_TRY(make_slots(ctx, groups));
+	LNC_TRY(hash_rows(ctx, groups, scratch, length, &rows));
+	for (int64_t first = 0; first < length; first += FETCH_AHEAD)
+	{
+		int64_t end = length - first < FETCH_AHEAD ? length : first + FETCH_AHEAD;
+
+		fetch_ahead(groups, &rows.hashes[first], end - first);
+		for (int64_t row = first; row < end; row++)
+			LNC_TRY(find_by_hash(ctx, groups, range, &rows, row, &numbers[row]));
+	}
+	return LNC_OK;
+}
+
+/* ---- fewer of them */
+
+/* The groups of a key that are kept, in arena. */
+static LncCode
+narrow_key(LncContext *ctx, LncArena *arena, const Key *from, int32_t count, const int32_t *kept, Key *to)
+{
+	for (int32_t i = 0; i < count; i++)
+	{
+		to->nulls[i] = from->nulls[kept[i]];
+		to->words[i] = from->words[kept[i]];
+		if (!from->bytes)
+			continue;
+		to->words[i] = to->used;
+		to->sizes[i] = from->sizes[kept[i]];
+		if (to->sizes[i] > 0)
+			LNC_TRY(keep_bytes(ctx, arena, to, from->data + from->words[kept[i]], (size_t)to->sizes[i]));
+	}
+	return LNC_OK;
+}
+
+LncCode
+lnc_groups_narrow(LncContext *ctx, const LncGroups *groups, LncArena *arena, LncHashRange range, LncGroups **out,
+				  int32_t **kept)
+{
+	LncGroups *narrow;
+	int32_t count = 0;
+
+	LNC_TRY(LNC_NEW(ctx, arena, kept, groups->count));
+	for (int32_t group = 0; group < groups->count; group++)
+	{
+		if (groups->hashes[group] >= range.first && groups->hashes[group] <= range.last)
+			(*kept)[count++] = group;
+	}
+	LNC_TRY(LNC_NEW(ctx, arena, &narrow, 1));
+	LNC_TRY(LNC_NEW(ctx, arena, &narrow->keys, groups->nkeys));
+	narrow->arena = arena;
+	narrow->nkeys = groups->nkeys;
+	narrow->memory = groups->memory;
+	for (int32_t k = 0; k < groups->nkeys; k++)
+	{
+		narrow->keys[k].type = groups->keys[k].type;
+		narrow->keys[k].bytes = groups->keys[k].bytes;
+	}
+	LNC_TRY(grow_arrays(ctx, narrow, count < FIRST_ROOM ? FIRST_ROOM : (size_t)count));
+	for (int32_t k = 0; k < groups->nkeys; k++)
+		LNC_TRY(narrow_key(ctx, arena, &groups->keys[k], count, *kept, &narrow->keys[k]));
+	for (int32_t i = 0; i < count; i++)
+		narrow->hashes[i] = groups->hashes[(*kept)[i]];
+	narrow->count = count;
+	if (groups->direct != NULL)
+	{
+		LNC_TRY(lnc_direct_table_copy(ctx, groups->direct, arena, &narrow->direct));
+		if (narrow->direct->nslots > 0)
+			place_groups(narrow);
+	}
+	else
+		LNC_TRY(make_slots(ctx, narrow));
+	*out = narrow;
 	return LNC_OK;
 }
 

@@ -10,7 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-#define WORD_ROWS 64
+#include "scan/row_mask.h"
+
+#define WORD_ROWS LNC_MASK_ROWS
 
 /* A list of up to so many integers is compared value by value, a longer one is searched. */
 #define FEW_VALUES 6
@@ -154,28 +156,6 @@ pack_word(const uint8_t *flags)
 	for (int i = 0; i < 8; i++)
 		word |= ((lnc_le64(flags + (ptrdiff_t)i * 8) * UINT64_C(0x0102040810204080)) >> 56) << (i * 8);
 	return word;
-}
-
-/* Rows of a bitmap from bit 64 * word on; bits behind its end are not read, and 0. */
-static inline uint64_t
-bitmap_word(const uint8_t *bits, size_t word, int64_t length)
-{
-	int64_t left = length - (int64_t)word * WORD_ROWS;
-	uint64_t result = 0;
-
-	if (left >= WORD_ROWS)
-		return lnc_le64(bits + word * 8);
-	memcpy(&result, bits + word * 8, (size_t)lnc_bitmap_size((uint64_t)left));
-	return result & ((UINT64_C(1) << left) - 1);
-}
-
-/* The rows of a word that are there. */
-static inline uint64_t
-present_word(size_t word, int64_t length)
-{
-	int64_t left = length - (int64_t)word * WORD_ROWS;
-
-	return left >= WORD_ROWS ? UINT64_MAX : (UINT64_C(1) << left) - 1;
 }
 
 /* Values of 64 rows at a time, the last ones copied to where 64 can be read. */
@@ -432,7 +412,7 @@ leaf_words(const Evaluation *run, const LncPredicate *node, const LncColumn *col
 	{
 		case LNC_PREDICATE_TRUE:
 			for (size_t i = 0; i < run->nwords; i++)
-				out->is_true[i] = bitmap_word(column->values, i, run->length);
+				out->is_true[i] = lnc_mask_bitmap(column->values, i, run->length);
 			break;
 		case LNC_PREDICATE_INTEGER:
 			integer_range(run, node, column, out->is_true);
@@ -465,9 +445,9 @@ leaf(const Evaluation *run, const LncPredicate *node, Truth *out)
 		leaf_words(run, node, column, out);
 	for (size_t i = 0; i < run->nwords; i++)
 	{
-		uint64_t present = present_word(i, run->length);
+		uint64_t present = lnc_mask_present(i, run->length);
 		uint64_t valid = all_null                   ? 0
-						 : column->validity != NULL ? bitmap_word(column->validity, i, run->length)
+						 : column->validity != NULL ? lnc_mask_bitmap(column->validity, i, run->length)
 													: present;
 
 		if (node->kind == LNC_PREDICATE_IS_NULL)
@@ -523,10 +503,23 @@ evaluate(const Evaluation *run, const LncPredicate *node, Truth *out)
 	{
 		for (size_t i = 0; i < run->nwords; i++)
 		{
-			out->is_true[i] = !node->unknown && node->truth ? present_word(i, run->length) : 0;
-			out->is_false[i] = !node->unknown && !node->truth ? present_word(i, run->length) : 0;
+			out->is_true[i] = !node->unknown && node->truth ? lnc_mask_present(i, run->length) : 0;
+			out->is_false[i] = !node->unknown && !node->truth ? lnc_mask_present(i, run->length) : 0;
 		}
 	}
+	return LNC_OK;
+}
+
+LncCode
+lnc_predicate_mask(LncContext *ctx, LncArena *arena, const LncPredicate *predicate, const LncColumn *columns,
+				   int64_t length, uint64_t **mask)
+{
+	Evaluation run = {
+		.ctx = ctx, .arena = arena, .columns = columns, .length = length, .nwords = lnc_mask_words(length)};
+	Truth truth;
+
+	LNC_TRY(evaluate(&run, predicate, &truth));
+	*mask = truth.is_true;
 	return LNC_OK;
 }
 
@@ -534,27 +527,21 @@ LncCode
 lnc_predicate_choose(LncContext *ctx, LncArena *arena, const LncPredicate *predicate, const LncColumn *columns,
 					 int64_t length, int64_t **chosen, int64_t *count)
 {
-	Evaluation run = {.ctx = ctx,
-					  .arena = arena,
-					  .columns = columns,
-					  .length = length,
-					  .nwords = (size_t)((length + WORD_ROWS - 1) / WORD_ROWS)};
-	Truth truth;
+	uint64_t *mask;
 	int64_t n = 0;
 
 	*chosen = NULL;
 	*count = 0;
 	if (length == 0)
 		return LNC_OK;
-	LNC_TRY(evaluate(&run, predicate, &truth));
-	for (size_t i = 0; i < run.nwords; i++)
-		*count += __builtin_popcountll(truth.is_true[i]);
+	LNC_TRY(lnc_predicate_mask(ctx, arena, predicate, columns, length, &mask));
+	*count = lnc_mask_count(mask, length);
 	if (*count == length || *count == 0)
 		return LNC_OK;
 	LNC_TRY(LNC_NEW(ctx, arena, chosen, (size_t)*count));
-	for (size_t i = 0; i < run.nwords; i++)
+	for (size_t i = 0; i < lnc_mask_words(length); i++)
 	{
-		for (uint64_t word = truth.is_true[i]; word != 0; word &= word - 1)
+		for (uint64_t word = mask[i]; word != 0; word &= word - 1)
 			(*chosen)[n++] = (int64_t)i * WORD_ROWS + __builtin_ctzll(word);
 	}
 	return LNC_OK;

@@ -84,8 +84,15 @@ extern LncCode lnc_predicate_check(LncContext *ctx, const LncPredicate *predicat
 extern void lnc_predicate_columns(const LncPredicate *predicate, bool *used);
 
 /*
+ * The rows, of length, for which a predicate that was checked is true, as bits (row_mask.h). columns[i] need be there only
+ * for columns that are looked at. Memory comes from arena.
+ */
+extern LncCode lnc_predicate_mask(LncContext *ctx, LncArena *arena, const LncPredicate *predicate,
+								  const LncColumn *columns, int64_t length, uint64_t **mask) LNC_MUST_CHECK;
+
+/*
  * The rows, of length, for which a predicate that was checked is true: their numbers in ascending order, *count of them.
- * *chosen is NULL when all are. columns[i] need be there only for columns that are looked at. Memory comes from arena.
+ * *chosen is NULL when all are. Else as lnc_predicate_mask.
  */
 extern LncCode lnc_predicate_choose(LncContext *ctx, LncArena *arena, const LncPredicate *predicate,
 									const LncColumn *columns, int64_t length, int64_t **chosen,
