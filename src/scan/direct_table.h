@@ -46,8 +46,8 @@ extern LncCode lnc_direct_table_places(LncContext *ctx, const LncDirectTable *ta
 									   uint32_t **places) LNC_MUST_CHECK;
 
 /*
- * Have the table cover the values of a batch, too, with at most limit slots, less than 2^31. Nothing is known of the new slots, which
- * are in arena. *done is false where that takes more, and the table is of no more use.
+ * Have the table cover the values of a batch, too, with at most limit slots, less than 2^31. Nothing is known of the new
+ * slots, which are in arena. *done is false where that takes more, and the table is of no more use.
  */
 extern LncCode lnc_direct_table_widen(LncContext *ctx, LncDirectTable *table, LncArena *arena,
 									  const LncColumn *const *keys, int64_t length, uint64_t limit,

@@ -28,8 +28,8 @@ extern LncCode lnc_groups_create(LncContext *ctx, LncArena *arena, int32_t nkeys
 
 /*
  * The group of each row: numbers[i] for i < length, -1 for a row whose hash is outside of the range. New groups are made as
- * they are met, numbered from 0. NULL is a value like others. The range is the same each time. keys: one column a key; scratch is for what is needed
- * meanwhile.
+ * they are met, numbered from 0. NULL is a value like others. The range is the same each time. keys: one column a key; scratch
+ * is for what is needed meanwhile.
  */
 extern LncCode lnc_groups_find(LncContext *ctx, LncGroups *groups, LncArena *scratch, LncHashRange range,
 							   const LncColumn *const *keys, int64_t length, int32_t *numbers) LNC_MUST_CHECK;

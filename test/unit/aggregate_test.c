@@ -270,8 +270,7 @@ key_text(const LncColumn *const *columns, int64_t row, char *out)
 
 			used += snprintf(out + used, (size_t)(KEY_SIZE - used), "/%zu:", bytes.size);
 			for (size_t i = 0; i < bytes.size; i++)
-				used +=
-					snprintf(out + used, (size_t)(KEY_SIZE - used), "%02x", bytes.data[i]);
+				used += snprintf(out + used, (size_t)(KEY_SIZE - used), "%02x", bytes.data[i]);
 		}
 		else if (column->type->kind == LNC_TYPE_BOOL)
 			used += snprintf(out + used, (size_t)(KEY_SIZE - used), "/%d", lnc_bit(column->values, (uint64_t)row));
