@@ -12,6 +12,7 @@ import random
 import sys
 
 import lance
+import numpy
 import pyarrow as pa
 
 import pg
@@ -91,9 +92,35 @@ column("c_ns", pa.time64("ns"), in_unit(CLOCK, "ns"), "time")
 column("l", pa.list_(pa.int32()), some([[], [1], [1, None]]), None)
 column("s", pa.struct([("x", pa.int32())]), lambda: rnd.choice([{"x": 1}, {"x": None}]), None)
 column("n", pa.null(), lambda: None, None)
-VECTORS = {"v16": (pa.float16(), "real"), "v32": (pa.float32(), "real"), "v64": (pa.float64(), "double precision")}
-for name, (item, _) in VECTORS.items():
-    column(name, pa.list_(item, 19), lambda: None if rnd.random() < .05 else [rnd.gauss(0, 1) for _ in range(19)], None)
+# name: (item, type of the query, distances)
+FLOATS = ["l2", "euclidean", "cosine", "dot", "negative_inner_product", "l1"]
+DIMENSION = 19
+VECTORS = {"v16": (pa.float16(), "real[]", FLOATS), "v32": (pa.float32(), "real[]", FLOATS), "v64": (pa.float64(), "double precision[]", FLOATS),
+           "vi8": (pa.int8(), "smallint[]", FLOATS + ["hamming"]), "vu8": (pa.uint8(), "smallint[]", FLOATS + ["hamming"]),
+           "vi16": (pa.int16(), "smallint[]", FLOATS + ["hamming"]), "vb": (None, "bytea", ["hamming"])}
+LIMITS = {"vi8": (-128, 127), "vu8": (0, 255), "vi16": (-32768, 32767)}
+
+
+def vector(name):
+    """NULL, all zeros, with an item that is NULL or NaN, or just a vector."""
+    low, high = LIMITS.get(name, (0, 0))
+    kind = rnd.random()
+    if kind < .05:
+        return None
+    if name == "vb":
+        return bytes(rnd.choice([0, 255, rnd.randint(0, 255)]) for _ in range(DIMENSION))
+    if kind < .08:
+        return [0] * DIMENSION
+    items = [rnd.choice([low, high, rnd.randint(low, high)]) if high else rnd.gauss(0, 1) for _ in range(DIMENSION)]
+    if kind < .11:
+        items[rnd.randrange(DIMENSION)] = None
+    elif kind < .13 and not high:
+        items[rnd.randrange(DIMENSION)] = rnd.choice([math.nan, math.inf])
+    return items
+
+
+for name, (item, _, _) in VECTORS.items():
+    column(name, pa.binary(DIMENSION) if item is None else pa.list_(item, DIMENSION), lambda name=name: vector(name), None)
 
 GROUPED = ["i8", "i16", "u8", "t", "td", "tv", "by", "b", "d32", "d64", "ts_s", "ts_ns", "tz", "c_us", "f64", "u64", "i64"]
 ORDERED = [n for n, c in COLUMNS.items() if c[2] is not None and n != "b"]
@@ -107,7 +134,7 @@ def data(count, first):
         if pa.types.is_dictionary(kind):
             arrays.append(pa.array([make() for _ in range(count)], kind.value_type).dictionary_encode())
         elif n == "v16":
-            arrays.append(pa.array([make() for _ in range(count)], pa.list_(pa.float32(), 19)).cast(kind))
+            arrays.append(pa.array([make() for _ in range(count)], pa.list_(pa.float32(), DIMENSION)).cast(kind))
         else:
             arrays.append(pa.array([make() for _ in range(count)], kind))
     return pa.Table.from_arrays(arrays, names=["id"] + names)
@@ -314,37 +341,65 @@ def one_version(run, session, version):
              "WHERE a.id < 60 ORDER BY 1")
         return "%d of %d made by the scan" % (made, QUERIES)
 
+    def question(n):
+        """A value to measure distances to, as SQL, and its type: at times a wider one."""
+        kind = VECTORS[n][1]
+        if kind == "bytea":
+            literal = "'\\x%s'" % bytes(rnd.randrange(256) for _ in range(DIMENSION)).hex()
+            return rnd.choice([literal, literal, "(SELECT NULL)", "(SELECT %s FROM heap WHERE id = %d)" % (n, rnd.randint(0, 8000))]), kind
+        if rnd.random() < .25:
+            kind = rnd.choice(["real[]", "double precision[]"] if kind == "smallint[]" else ["double precision[]"])
+        low, high = LIMITS.get(n, (0, 0))
+        number = (lambda: str(rnd.randint(low * 2, high))) if kind == "smallint[]" and low > -32768 else \
+                 (lambda: str(rnd.randint(low, high))) if kind == "smallint[]" else (lambda: "%.3f" % rnd.gauss(0, max(1, high)))
+        literal = "'{%s}'" % ",".join(number() for _ in range(DIMENSION))
+        return rnd.choice([literal, literal, literal, "(SELECT NULL)", "(SELECT %s FROM heap WHERE id = %d)" % (n, rnd.randint(0, 8000)),
+                           "'{%s,NULL}'" % ",".join(["1"] * (DIMENSION - 1)), "'{%s}'" % ",".join(["0"] * DIMENSION)]), kind
+
     def nearest():
         found = 0
-        for _ in range(QUERIES // 3):
+        session.rows("SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0")
+        for _ in range(QUERIES):
             n = rnd.choice(list(VECTORS))
-            query = rnd.choice(["NULL", "(SELECT %s FROM heap WHERE id = %d)" % (n, rnd.randint(0, 8000)),
-                                "'{%s}'" % ",".join("%.3f" % rnd.gauss(0, 1) for _ in range(19)),
-                                "'{%s,NULL}'" % ",".join(["1"] * 18), "'{%s}'" % ",".join(["0"] * 19)])
-            call = "lance_%s(%s, %s::%s[])" % (rnd.choice(["l2", "cosine", "dot"]), n, query, VECTORS[n][1])
-            where = "WHERE " + queries.condition(2) if rnd.random() < .5 else ""
-            # Rows that are equally far, or without a distance, come in any order.
-            known = "false" if query.startswith("'{0") else "d <> 'NaN'"
-            sql = "SELECT d, CASE WHEN " + known + " THEN id END FROM (SELECT id, %s AS d FROM TABLE %s ORDER BY 2 LIMIT %d OFFSET %d) q" % (
-                call, where, rnd.choice([1, 10, 100, 9000]), rnd.choice([0, 0, 3]))
+            query, kind = question(n)
+            call = "lance_%s(%s, %s::%s)" % (rnd.choice([d for d in VECTORS[n][2] if d != "hamming" or kind in ("smallint[]", "bytea")]), n, query, kind)
+            conditions = [queries.condition(2)] if rnd.random() < .5 else []
+            if rnd.random() < .3:
+                conditions.append("%s %s %s" % (call, rnd.choice(["<", "<=", ">", ">="]), rnd.choice(["30", "0.9", "'NaN'", "-2.5", "100000", "NULL::float8"])))
+            where = " WHERE " + " AND ".join("(%s)" % c for c in conditions) if conditions else ""
+            most = rnd.choice([1, 10, 100, 9000])
+            skipped = rnd.choice([0, 0, 3])
+            # Rows that are equally far, or without a distance, come in any order unless there is a further key.
+            columns, keys, end = rnd.choice([("d", "2", "LIMIT %d OFFSET %d" % (most, skipped)), ("id, d", "2, id", "LIMIT %d OFFSET %d" % (most, skipped)),
+                                             ("count(*), max(d)", "2", "OFFSET %d FETCH FIRST %d ROWS WITH TIES" % (skipped, most))])
+            sql = "SELECT %s FROM (SELECT id, %s AS d FROM TABLE%s ORDER BY %s %s) q" % (columns, call, where, keys, end)
+            session.rows("SET max_parallel_workers_per_gather = %d" % rnd.choice([0, 0, 2]))
             found += "Lance Nearest" in str(session.rows("EXPLAIN " + sql.replace("TABLE", "lance")))
             same(session, sql)
-        eq(found * 3 > QUERIES // 3, True, "many are found by the scan (%d)" % found)
+        session.rows("RESET parallel_setup_cost; RESET parallel_tuple_cost; RESET min_parallel_table_scan_size; RESET max_parallel_workers_per_gather")
+        eq(found * 3 > QUERIES, True, "many are found by the scan (%d)" % found)
         dataset = lance.dataset(location)
-        for metric in ("l2", "cosine", "dot"):
-            query = [rnd.gauss(0, 1) for _ in range(19)]
-            want_rows = dataset.to_table(nearest={"column": "v32", "q": query, "k": 20, "metric": metric, "use_index": False}, columns=["id", "_distance"])
-            got = session.rows("SELECT id, lance_%s(v32, '{%s}'::real[]) FROM lance ORDER BY 2 LIMIT 20" % (metric, ",".join(map(str, query))))
-            eq([int(r[0]) for r in got], want_rows["id"].to_pylist(), metric + " of pylance")
-            for a, b in zip(got, want_rows["_distance"].to_pylist()):
-                eq(abs(float(a[1]) - b) < 1e-4 * max(1, abs(b)), True, "%s %s is near %s" % (metric, a[1], b))
+        # pylance counts what lies under items that are NULL, and leaves out NULL and NaN.
+        for n, metric, error in [(n, metric, {"v16": 1e-2, "v32": 1e-4, "v64": 1e-4}[n]) for n in ("v16", "v32", "v64") for metric in ("l2", "cosine", "dot")] \
+                + [("vu8", "hamming", 0)]:
+            item, kind, _ = VECTORS[n]
+            query = [rnd.randint(0, 255) if n == "vu8" else float(numpy.float16(rnd.gauss(0, 1))) for _ in range(DIMENSION)]
+            rows = dataset.to_table(nearest={"column": n, "q": numpy.array(query, item.to_pandas_dtype()), "k": 10000, "metric": metric, "use_index": False},
+                                    columns=["id", "_distance", n]).to_pylist()
+            want = {r["id"]: r["_distance"] for r in rows if None not in r[n]}
+            got = session.rows("SELECT id, d FROM (SELECT id, lance_%s(%s, '{%s}'::%s) AS d FROM lance ORDER BY 2 LIMIT 10000) q WHERE d <> 'NaN'"
+                               % (metric, n, ",".join(map(str, query)), kind))
+            eq(sorted(int(r[0]) for r in got), sorted(want), "%s of %s: rows of pylance" % (metric, n))
+            for row, d in got:
+                b = want[int(row)]
+                eq(float(d) == b or abs(float(d) - b) <= error * max(1, abs(b)), True, "%s of %s: %s is near %s" % (metric, n, d, b))
         same(session, "SELECT id FROM TABLE ORDER BY lance_l2(v32, '{1,2}') LIMIT 1")
         same(session, "SELECT id FROM TABLE WHERE id < 0 ORDER BY lance_l2(v32, '{1,2}') LIMIT 1")
         same(session, "SELECT id FROM TABLE WHERE id = 1 ORDER BY lance_l2(v32, '{{1},{2}}') LIMIT 1")
         # A wrong query is none where no vector is compared with it.
         for query in ("'{1,2}'", "'{{1},{2}}'", "'{}'"):
             same(session, "SELECT count(*) FROM (SELECT id FROM TABLE WHERE v32 IS NULL ORDER BY lance_l2(v32, %s) LIMIT 3) q" % query)
-        return "%d of %d found by the scan" % (found, QUERIES // 3)
+        return "%d of %d found by the scan" % (found, QUERIES)
 
     def lists():
         """Long lists of values, as constants and as arrays."""
