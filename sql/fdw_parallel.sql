@@ -106,6 +106,71 @@ SELECT count(*), sum(a.id) FROM del a JOIN del b ON a.id = b.id + 1 WHERE a.id %
 SELECT count(*), sum(a.id) FROM heap a JOIN heap b ON a.id = b.id + 1 WHERE a.id % 2 = 0;
 SELECT count(*) FROM heap a JOIN del b ON a.id = b.id LEFT JOIN mf c ON c.id = b.id;
 
+-- Aggregates: each process makes parts of its share, which are combined.
+SELECT attach('types_v21_nulls', 'ty'), attach('ints_v21', 'ints');
+SELECT explain('ANALYZE, COSTS off, TIMING off, SUMMARY off', 'SELECT sum(id), avg(id) FROM del WHERE id < 5000');
+SELECT explain('COSTS off', 'SELECT id / 1000, count(*) FROM del WHERE id < 5000 GROUP BY 1');
+SELECT explain('COSTS off', 'SELECT name, 1 + sum(id), count(*) FILTER (WHERE id > 3) FROM mf GROUP BY name HAVING min(id) > 2');
+SELECT explain('COSTS off', 'SELECT count(*) FROM del');
+SELECT count(*), count(id), sum(id), avg(id), min(id), max(id) FROM del;
+SELECT count(*), count(id), sum(id), avg(id), min(id), max(id) FROM heap;
+SELECT count(*), count(id), sum(id), avg(id), min(id), max(id) FROM del WHERE id < 0;
+SELECT sum(id) FILTER (WHERE id < 50), avg(id) FILTER (WHERE id < 0), bool_and(id > 3), bool_or(id < 0) FROM del WHERE id % 1 = 0;
+SELECT name, count(*), sum(id) FROM mf WHERE id < 0 GROUP BY name;
+SELECT name, count(*), sum(id) FROM mf GROUP BY name HAVING sum(id) > 500 ORDER BY name COLLATE "C" LIMIT 3;
+SELECT count(*), sum(n), sum(s) FROM (SELECT name, count(*) AS n, sum(id) AS s FROM mf GROUP BY name) q;
+SELECT (SELECT sum(id) FROM del WHERE id < o.n) FROM (VALUES (100), (3000)) o (n);
+-- Every aggregate, in parts and in one: floats may differ in their last digits.
+CREATE FUNCTION outcome(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	result text;
+BEGIN
+	EXECUTE query INTO result;
+	RETURN result;
+EXCEPTION WHEN OTHERS THEN
+	RETURN SQLSTATE;
+END $$;
+CREATE FUNCTION differ(aggregate text, tables text[]) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	t text;
+	c record;
+	query text;
+	parts text;
+	whole text;
+	plan text;
+BEGIN
+	FOREACH t IN ARRAY tables LOOP
+		FOR c IN SELECT attname AS name, atttypid AS type FROM pg_attribute WHERE attrelid = t::regclass AND attnum > 0
+			AND atttypid = ANY ('{int2,int4,int8,float4,float8,bool,date,time,timestamp,timestamptz,text}'::regtype[])
+		LOOP
+			query := format('SELECT %s(%I)::text FROM %I', aggregate, c.name, t);
+			SET LOCAL min_parallel_table_scan_size = 0;
+			parts := outcome(query);
+			plan := outcome('EXPLAIN ' || query);
+			SET LOCAL min_parallel_table_scan_size = '1GB';
+			whole := outcome(query);
+			CONTINUE WHEN whole = '42883'; -- no such function
+			IF parts IS DISTINCT FROM whole AND NOT (c.type IN ('float4'::regtype, 'float8'::regtype) AND abs(parts::float8 / whole::float8 - 1) < 1e-5)
+				OR plan !~ 'Finalize'
+			THEN
+				RETURN NEXT format('%s: %s %s, %s', query, parts, whole, plan);
+			END IF;
+		END LOOP;
+	END LOOP;
+END $$;
+SELECT f, d FROM unnest('{count,sum,avg,min,max,bool_and,bool_or,every}'::text[]) f, differ(f, '{ty,ints,mf,del}') d;
+-- More groups than were expected, and fit: some come in several parts.
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+PREPARE groups(bigint) AS SELECT count(*), sum(n), sum(s) FROM (SELECT id, count(*) AS n, sum(id) AS s FROM del WHERE id < $1 GROUP BY id OFFSET 0) q;
+SET plan_cache_mode = force_generic_plan;
+EXECUTE groups(100000);
+EXPLAIN (COSTS off) EXECUTE groups(100000);
+RESET plan_cache_mode;
+RESET work_mem;
+RESET hash_mem_multiplier;
+SELECT count(*), sum(id) FROM heap;
+
 -- Rows looked up and scans that each process would make for itself stay out of workers.
 ALTER FOREIGN TABLE del ADD COLUMN _rowid bigint;
 SELECT explain('COSTS off', 'SELECT id FROM del WHERE _rowid = 7');

@@ -7,6 +7,7 @@
 #include "access/table.h"
 #include "catalog/pg_type_d.h"
 #include "fdw/aggregate.h"
+#include "fdw/parallel.h"
 #include "fdw/plan.h"
 #include "fdw/pushdown.h"
 #include "fdw/source.h"
@@ -45,42 +46,43 @@ static const struct
 	Oid function;
 	LncAggregateKind kind;
 	LanceFinal final;
+	LanceFinal partial;
 } known[] = {
-	{F_COUNT_, LNC_COUNT_ROWS, LANCE_FINAL_COUNT},
-	{F_COUNT_ANY, LNC_COUNT, LANCE_FINAL_COUNT},
-	{F_SUM_INT2, LNC_SUM_INTEGER, LANCE_FINAL_INT8},
-	{F_SUM_INT4, LNC_SUM_INTEGER, LANCE_FINAL_INT8},
-	{F_SUM_INT8, LNC_SUM_INTEGER, LANCE_FINAL_NUMERIC},
-	{F_SUM_FLOAT4, LNC_SUM_FLOAT32, LANCE_FINAL_FLOAT4},
-	{F_SUM_FLOAT8, LNC_SUM_REAL, LANCE_FINAL_FLOAT8},
-	{F_AVG_INT2, LNC_SUM_INTEGER, LANCE_FINAL_AVG_NUMERIC},
-	{F_AVG_INT4, LNC_SUM_INTEGER, LANCE_FINAL_AVG_NUMERIC},
-	{F_AVG_INT8, LNC_SUM_INTEGER, LANCE_FINAL_AVG_NUMERIC},
-	{F_AVG_FLOAT4, LNC_SUM_REAL, LANCE_FINAL_AVG_FLOAT8},
-	{F_AVG_FLOAT8, LNC_SUM_REAL, LANCE_FINAL_AVG_FLOAT8},
-	{F_MIN_INT2, LNC_MIN, LANCE_FINAL_EXTREME},
-	{F_MIN_INT4, LNC_MIN, LANCE_FINAL_EXTREME},
-	{F_MIN_INT8, LNC_MIN, LANCE_FINAL_EXTREME},
-	{F_MIN_FLOAT4, LNC_MIN, LANCE_FINAL_EXTREME},
-	{F_MIN_FLOAT8, LNC_MIN, LANCE_FINAL_EXTREME},
-	{F_MIN_DATE, LNC_MIN, LANCE_FINAL_EXTREME},
-	{F_MIN_TIME, LNC_MIN, LANCE_FINAL_EXTREME},
-	{F_MIN_TIMESTAMP, LNC_MIN, LANCE_FINAL_EXTREME},
-	{F_MIN_TIMESTAMPTZ, LNC_MIN, LANCE_FINAL_EXTREME},
-	{F_MIN_TEXT, LNC_MIN, LANCE_FINAL_EXTREME},
-	{F_MAX_INT2, LNC_MAX, LANCE_FINAL_EXTREME},
-	{F_MAX_INT4, LNC_MAX, LANCE_FINAL_EXTREME},
-	{F_MAX_INT8, LNC_MAX, LANCE_FINAL_EXTREME},
-	{F_MAX_FLOAT4, LNC_MAX, LANCE_FINAL_EXTREME},
-	{F_MAX_FLOAT8, LNC_MAX, LANCE_FINAL_EXTREME},
-	{F_MAX_DATE, LNC_MAX, LANCE_FINAL_EXTREME},
-	{F_MAX_TIME, LNC_MAX, LANCE_FINAL_EXTREME},
-	{F_MAX_TIMESTAMP, LNC_MAX, LANCE_FINAL_EXTREME},
-	{F_MAX_TIMESTAMPTZ, LNC_MAX, LANCE_FINAL_EXTREME},
-	{F_MAX_TEXT, LNC_MAX, LANCE_FINAL_EXTREME},
-	{F_BOOL_AND, LNC_EVERY, LANCE_FINAL_BOOL},
-	{F_EVERY, LNC_EVERY, LANCE_FINAL_BOOL},
-	{F_BOOL_OR, LNC_SOME, LANCE_FINAL_BOOL},
+	{F_COUNT_, LNC_COUNT_ROWS, LANCE_FINAL_COUNT, LANCE_FINAL_COUNT},
+	{F_COUNT_ANY, LNC_COUNT, LANCE_FINAL_COUNT, LANCE_FINAL_COUNT},
+	{F_SUM_INT2, LNC_SUM_INTEGER, LANCE_FINAL_INT8, LANCE_FINAL_INT8},
+	{F_SUM_INT4, LNC_SUM_INTEGER, LANCE_FINAL_INT8, LANCE_FINAL_INT8},
+	{F_SUM_INT8, LNC_SUM_INTEGER, LANCE_FINAL_NUMERIC, LANCE_PARTIAL_INT8_AVG},
+	{F_SUM_FLOAT4, LNC_SUM_FLOAT32, LANCE_FINAL_FLOAT4, LANCE_FINAL_FLOAT4},
+	{F_SUM_FLOAT8, LNC_SUM_REAL, LANCE_FINAL_FLOAT8, LANCE_FINAL_FLOAT8},
+	{F_AVG_INT2, LNC_SUM_INTEGER, LANCE_FINAL_AVG_NUMERIC, LANCE_PARTIAL_INT4_AVG},
+	{F_AVG_INT4, LNC_SUM_INTEGER, LANCE_FINAL_AVG_NUMERIC, LANCE_PARTIAL_INT4_AVG},
+	{F_AVG_INT8, LNC_SUM_INTEGER, LANCE_FINAL_AVG_NUMERIC, LANCE_PARTIAL_INT8_AVG},
+	{F_AVG_FLOAT4, LNC_SUM_REAL, LANCE_FINAL_AVG_FLOAT8, LANCE_PARTIAL_FLOAT8_AVG},
+	{F_AVG_FLOAT8, LNC_SUM_REAL, LANCE_FINAL_AVG_FLOAT8, LANCE_PARTIAL_FLOAT8_AVG},
+	{F_MIN_INT2, LNC_MIN, LANCE_FINAL_EXTREME, LANCE_FINAL_EXTREME},
+	{F_MIN_INT4, LNC_MIN, LANCE_FINAL_EXTREME, LANCE_FINAL_EXTREME},
+	{F_MIN_INT8, LNC_MIN, LANCE_FINAL_EXTREME, LANCE_FINAL_EXTREME},
+	{F_MIN_FLOAT4, LNC_MIN, LANCE_FINAL_EXTREME, LANCE_FINAL_EXTREME},
+	{F_MIN_FLOAT8, LNC_MIN, LANCE_FINAL_EXTREME, LANCE_FINAL_EXTREME},
+	{F_MIN_DATE, LNC_MIN, LANCE_FINAL_EXTREME, LANCE_FINAL_EXTREME},
+	{F_MIN_TIME, LNC_MIN, LANCE_FINAL_EXTREME, LANCE_FINAL_EXTREME},
+	{F_MIN_TIMESTAMP, LNC_MIN, LANCE_FINAL_EXTREME, LANCE_FINAL_EXTREME},
+	{F_MIN_TIMESTAMPTZ, LNC_MIN, LANCE_FINAL_EXTREME, LANCE_FINAL_EXTREME},
+	{F_MIN_TEXT, LNC_MIN, LANCE_FINAL_EXTREME, LANCE_FINAL_EXTREME},
+	{F_MAX_INT2, LNC_MAX, LANCE_FINAL_EXTREME, LANCE_FINAL_EXTREME},
+	{F_MAX_INT4, LNC_MAX, LANCE_FINAL_EXTREME, LANCE_FINAL_EXTREME},
+	{F_MAX_INT8, LNC_MAX, LANCE_FINAL_EXTREME, LANCE_FINAL_EXTREME},
+	{F_MAX_FLOAT4, LNC_MAX, LANCE_FINAL_EXTREME, LANCE_FINAL_EXTREME},
+	{F_MAX_FLOAT8, LNC_MAX, LANCE_FINAL_EXTREME, LANCE_FINAL_EXTREME},
+	{F_MAX_DATE, LNC_MAX, LANCE_FINAL_EXTREME, LANCE_FINAL_EXTREME},
+	{F_MAX_TIME, LNC_MAX, LANCE_FINAL_EXTREME, LANCE_FINAL_EXTREME},
+	{F_MAX_TIMESTAMP, LNC_MAX, LANCE_FINAL_EXTREME, LANCE_FINAL_EXTREME},
+	{F_MAX_TIMESTAMPTZ, LNC_MAX, LANCE_FINAL_EXTREME, LANCE_FINAL_EXTREME},
+	{F_MAX_TEXT, LNC_MAX, LANCE_FINAL_EXTREME, LANCE_FINAL_EXTREME},
+	{F_BOOL_AND, LNC_EVERY, LANCE_FINAL_BOOL, LANCE_FINAL_BOOL},
+	{F_EVERY, LNC_EVERY, LANCE_FINAL_BOOL, LANCE_FINAL_BOOL},
+	{F_BOOL_OR, LNC_SOME, LANCE_FINAL_BOOL, LANCE_FINAL_BOOL},
 };
 
 static bool
@@ -99,11 +101,12 @@ lance_aggregate_read(const LancePredicateTable *table, Aggref *aggref, LanceAggr
 	while (at < lengthof(known) && known[at].function != aggref->aggfnoid)
 		at++;
 	if (at == lengthof(known) || aggref->aggorder != NIL || aggref->aggdistinct != NIL ||
-		aggref->agglevelsup != 0 || aggref->aggsplit != AGGSPLIT_SIMPLE || aggref->aggvariadic ||
+		aggref->agglevelsup != 0 || aggref->aggvariadic ||
+		(aggref->aggsplit != AGGSPLIT_SIMPLE && aggref->aggsplit != AGGSPLIT_INITIAL_SERIAL) ||
 		!filter_offered(table, aggref->aggfilter))
 		return false;
 	out->kind = known[at].kind;
-	out->final = known[at].final;
+	out->final = aggref->aggsplit == AGGSPLIT_SIMPLE ? known[at].final : known[at].partial;
 	out->filter = aggref->aggfilter;
 	if (out->kind == LNC_COUNT_ROWS)
 		return true;
@@ -246,30 +249,15 @@ scans_for(double groups, int columns)
 	return parts <= 1 ? 1 : parts * SCANS_OF_PART;
 }
 
-void
-lanceGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel, RelOptInfo *output_rel,
-						  void *extra)
+/* The columns of the relation, as what aggregates and groups are looked for in. */
+static LancePredicateTable
+describe_table(PlannerInfo *root, const RelOptInfo *rel)
 {
-	LancePlanState *state = input_rel->fdw_private;
-	LancePredicateTable table = {.varno = input_rel->relid};
-	List *having;
-	RangeTblEntry *rte;
+	RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
+	Relation relation = table_open(rte->relid, NoLock);
+	LancePredicateTable table = {.varno = rel->relid};
 	LanceAttributes attributes;
-	Relation relation;
-	List *tlist;
-	List *aggregates;
-	double groups = 1;
-	Cost startup = 0;
-	Cost total;
 
-	if (stage != UPPERREL_GROUP_AGG || input_rel->reloptkind != RELOPT_BASEREL || state == NULL ||
-		!lance_guc_push_down || root->parse->groupingSets != NIL ||
-		list_length(state->pushed) != list_length(input_rel->baserestrictinfo) ||
-		!bms_is_empty(input_rel->lateral_relids) || !bms_equal(root->all_baserels, input_rel->relids))
-		return;
-	having = (List *)((GroupPathExtraData *)extra)->havingQual;
-	rte = planner_rt_fetch(input_rel->relid, root);
-	relation = table_open(rte->relid, NoLock);
 	lance_attributes_find(relation,
 						  lance_source_open(lance_table_options_get(rte->relid),
 											OidIsValid(rte->checkAsUser) ? rte->checkAsUser : GetUserId(), NULL)
@@ -278,23 +266,105 @@ lanceGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo
 	table_close(relation, NoLock);
 	table.natts = attributes.natts;
 	table.types = attributes.types;
-	if (!choose_targets(root, &table, output_rel, having, &tlist, &aggregates) || tlist == NIL)
+	return table;
+}
+
+/* What adding up all rows costs, once through the table. */
+static Cost
+pass_cost(const RelOptInfo *rel, int columns)
+{
+	const LancePlanState *state = rel->fdw_private;
+
+	return state->pages * seq_page_cost +
+		   rel->tuples * (lance_decode_cost(state->attnums) + lance_decode_cost(state->hidden) +
+						  state->pushed_cost.per_tuple * BATCH_QUAL_FACTOR) +
+		   state->kept * cpu_operator_cost * BATCH_STEP_FACTOR * columns;
+}
+
+/* Whether the scan could make the query's aggregates, if it can make each of them. */
+static bool
+is_candidate(const PlannerInfo *root, const RelOptInfo *input_rel)
+{
+	const LancePlanState *state = input_rel->fdw_private;
+
+	return input_rel->reloptkind == RELOPT_BASEREL && state != NULL && lance_guc_push_down &&
+		   root->parse->groupingSets == NIL &&
+		   list_length(state->pushed) == list_length(input_rel->baserestrictinfo) &&
+		   bms_is_empty(input_rel->lateral_relids) && bms_equal(root->all_baserels, input_rel->relids);
+}
+
+/* Parts of the aggregates, which the executor combines: made by the leader and workers, each of its share of the rows. */
+static void
+add_partial_aggregates(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List *tlist, double groups,
+					   int columns)
+{
+	LancePlanState *state = input_rel->fdw_private;
+	int workers = lance_parallel_workers(input_rel, state->pages);
+	double divisor = lance_parallel_divisor(workers);
+	double rows;
+	Cost startup;
+	Cost total;
+	ForeignPath *path;
+
+	/* Groups that don't fit are handed out in parts, as often as they are met again: better left to the executor. */
+	if (workers == 0 || scans_for(groups, columns) > 1 || counts_only(tlist, state->pushed))
 		return;
-	if (root->parse->groupClause != NIL)
-		groups = estimate_num_groups(root, get_sortgrouplist_exprs(root->parse->groupClause, root->processed_tlist),
-									 state->kept, NULL, NULL);
+	rows = clamp_row_est(Min(groups, state->kept / divisor));
+	startup = STARTUP_PAGES * seq_page_cost + pass_cost(input_rel, columns) / divisor +
+			  output_rel->reltarget->cost.startup;
+	total = startup + rows * (cpu_tuple_cost + output_rel->reltarget->cost.per_tuple);
+	path = create_foreign_upper_path(root, output_rel, output_rel->reltarget, rows, startup, total, NIL, NULL,
+									 path_private(tlist, input_rel, NIL));
+	path->path.parallel_aware = true;
+	path->path.parallel_workers = workers;
+	add_partial_path(output_rel, &path->path);
+}
+
+static void
+add_whole_aggregates(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *output_rel, List *tlist, List *having,
+					 double groups, int columns)
+{
+	LancePlanState *state = input_rel->fdw_private;
+	Cost startup = 0;
+	Cost total;
+	ForeignPath *path;
+
 	if (!counts_only(tlist, state->pushed))
-		startup = STARTUP_PAGES * seq_page_cost + state->pages * seq_page_cost +
-				  input_rel->tuples * (lance_decode_cost(state->attnums) + lance_decode_cost(state->hidden) +
-									   state->pushed_cost.per_tuple * BATCH_QUAL_FACTOR) +
-				  state->kept * cpu_operator_cost * BATCH_STEP_FACTOR *
-					  (list_length(root->parse->groupClause) + list_length(aggregates));
-	startup *= scans_for(groups, list_length(root->parse->groupClause) + list_length(aggregates));
+		startup = (STARTUP_PAGES * seq_page_cost + pass_cost(input_rel, columns)) * scans_for(groups, columns);
 	startup += output_rel->reltarget->cost.startup;
 	total = startup + groups * (cpu_tuple_cost + output_rel->reltarget->cost.per_tuple);
-	add_path(output_rel,
-			 (Path *)create_foreign_upper_path(root, output_rel, output_rel->reltarget, clamp_row_est(groups),
-											   startup, total, NIL, NULL, path_private(tlist, input_rel, having)));
+	path = create_foreign_upper_path(root, output_rel, output_rel->reltarget, clamp_row_est(groups), startup, total,
+									 NIL, NULL, path_private(tlist, input_rel, having));
+	path->path.parallel_safe = false; /* each process might read another version */
+	add_path(output_rel, &path->path);
+}
+
+void
+lanceGetForeignUpperPaths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel, RelOptInfo *output_rel,
+						  void *extra)
+{
+	bool partial = stage == UPPERREL_PARTIAL_GROUP_AGG;
+	LancePredicateTable table;
+	List *having;
+	List *tlist;
+	List *aggregates;
+	double groups = 1;
+	int columns;
+
+	if ((stage != UPPERREL_GROUP_AGG && !partial) || !is_candidate(root, input_rel))
+		return;
+	table = describe_table(root, input_rel);
+	having = partial ? NIL : (List *)((GroupPathExtraData *)extra)->havingQual;
+	if (!choose_targets(root, &table, output_rel, having, &tlist, &aggregates) || tlist == NIL)
+		return;
+	columns = list_length(root->parse->groupClause) + list_length(aggregates);
+	if (root->parse->groupClause != NIL)
+		groups = estimate_num_groups(root, get_sortgrouplist_exprs(root->parse->groupClause, root->processed_tlist),
+									 ((LancePlanState *)input_rel->fdw_private)->kept, NULL, NULL);
+	if (!partial)
+		add_whole_aggregates(root, input_rel, output_rel, tlist, having, groups, columns);
+	else
+		add_partial_aggregates(root, input_rel, output_rel, tlist, groups, columns);
 }
 
 static bool

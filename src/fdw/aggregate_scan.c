@@ -8,8 +8,6 @@
  */
 #include "postgres.h"
 
-#include "access/table.h"
-#include "base/decimal.h"
 #include "executor/executor.h"
 #include "fdw/aggregate.h"
 #include "fdw/scan.h"
@@ -17,12 +15,8 @@
 #include "nodes/makefuncs.h"
 #include "pg/report.h"
 #include "rewrite/rewriteManip.h"
-#include "utils/builtins.h"
-#include "utils/float.h"
-#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/numeric.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 
@@ -63,8 +57,11 @@ typedef struct AggregateState
 	LncArena *scratch;
 	LncAggregation *aggregation; /* NULL: nothing was read yet */
 	LncHashRange range;
-	int32 group;  /* next one to hand out */
-	int64 passes; /* over the table */
+	int32 group;             /* next one to hand out */
+	bool partial;            /* rows are parts for the executor to combine: a group may come more than once */
+	bool read;               /* partial: all rows have been */
+	LanceParallel *parallel; /* NULL: not shared with other processes */
+	int64 passes;            /* over the table */
 } AggregateState;
 
 /* ---- preparing */
@@ -91,6 +88,7 @@ read_outputs(AggregateState *state, const LancePredicateTable *table, List *tlis
 				lance_types_changed(state->relation);
 			output->aggregate = state->spec.naggregates++;
 			output->final = aggregate->final;
+			state->partial = ((Aggref *)expression)->aggsplit != AGGSPLIT_SIMPLE;
 			continue;
 		}
 		if (!lance_aggregate_groups(table, (Node *)expression))
@@ -197,6 +195,23 @@ counts_rows(const AggregateState *state)
 	return state->spec.nkeys == 0 && state->condition == NULL;
 }
 
+/* Get ready to read state->source. */
+static void
+prepare_run(ForeignScanState *node)
+{
+	AggregateState *state = node->fdw_state;
+	bool exact;
+
+	prepare(state, node, bms_singleton_member(((ForeignScan *)node->ss.ps.plan)->fs_relids));
+	state->rows = lance_source_rows(state->source, &exact);
+	state->counts = exact && !state->partial && counts_rows(state);
+	state->memory =
+		AllocSetContextCreate(node->ss.ps.state->es_query_cxt, "lance aggregates", ALLOCSET_SMALL_SIZES);
+	state->turn = AllocSetContextCreate(state->memory, "lance values of conditions", ALLOCSET_SMALL_SIZES);
+	state->lib = lance_library_create(state->memory);
+	state->range.last = PG_UINT64_MAX;
+}
+
 void
 lance_aggregate_begin(ForeignScanState *node, int eflags)
 {
@@ -205,22 +220,17 @@ lance_aggregate_begin(ForeignScanState *node, int eflags)
 	Index varno = bms_singleton_member(plan->fs_relids);
 	RangeTblEntry *rte = exec_rt_fetch(varno, estate);
 	AggregateState *state = palloc0(sizeof(*state));
-	bool exact;
 
 	node->fdw_state = state;
 	state->options = lance_table_options_get(rte->relid);
 	state->userid = OidIsValid(rte->checkAsUser) ? rte->checkAsUser : GetUserId();
 	if ((eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0)
 		return;
+	state->relation = ExecGetRangeTableRelation(estate, varno);
+	if (lance_parallel_is_worker(node))
+		return;
 	state->source = lance_source_open(state->options, state->userid, estate);
-	state->relation = table_open(rte->relid, NoLock);
-	prepare(state, node, varno);
-	state->rows = lance_source_rows(state->source, &exact);
-	state->counts = exact && counts_rows(state);
-	state->memory = AllocSetContextCreate(estate->es_query_cxt, "lance aggregates", ALLOCSET_SMALL_SIZES);
-	state->turn = AllocSetContextCreate(state->memory, "lance values of conditions", ALLOCSET_SMALL_SIZES);
-	state->lib = lance_library_create(state->memory);
-	state->range.last = PG_UINT64_MAX;
+	prepare_run(node);
 }
 
 /* ---- running */
@@ -245,6 +255,16 @@ bind_conditions(AggregateState *state, ExprContext *econtext)
 	return condition;
 }
 
+static void
+start_groups(AggregateState *state)
+{
+	LncContext *ctx = &state->lib->ctx;
+
+	state->aggregation = NULL;
+	lnc_arena_reset(state->groups);
+	lance_check(ctx, lnc_aggregation_create(ctx, state->groups, &state->spec, &state->aggregation));
+}
+
 /* Start reading the table from its first row. */
 static void
 start_scan(AggregateState *state, const LncPredicate *condition)
@@ -262,7 +282,11 @@ start_scan(AggregateState *state, const LncPredicate *condition)
 			.nhidden = state->columns.nhidden_fields,
 		};
 
+		if (state->parallel != NULL)
+			lance_parallel_ranges(state->parallel, &spec);
 		lance_check(ctx, lnc_scan_open(ctx, state->lib->arena, state->source->dataset, &spec, &state->scan));
+		if (state->parallel != NULL)
+			lance_parallel_watch(state->parallel, state->scan, ctx);
 		lance_check(ctx, lnc_arena_create_child(ctx, state->lib->arena, &state->groups));
 		lance_check(ctx, lnc_arena_create_child(ctx, state->lib->arena, &state->spare));
 		lance_check(ctx, lnc_arena_create_child(ctx, state->lib->arena, &state->scratch));
@@ -271,8 +295,7 @@ start_scan(AggregateState *state, const LncPredicate *condition)
 		lance_check(ctx, lnc_scan_filter(ctx, state->scan, condition));
 	else
 		lance_check(ctx, lnc_scan_rewind(ctx, state->scan));
-	lnc_arena_reset(state->groups);
-	lance_check(ctx, lnc_aggregation_create(ctx, state->groups, &state->spec, &state->aggregation));
+	start_groups(state);
 }
 
 /* Halve the range. What was added up for the groups of its first half stays. */
@@ -290,8 +313,11 @@ narrow_range(AggregateState *state)
 	lnc_arena_reset(groups);
 }
 
-/* Add up all rows of the range, or of as much of it as there is memory for. */
-static void
+/*
+ * Add up all rows of the range, or of as much of it as there is memory for. Parts of aggregates need no range: false when the
+ * memory is full before the last row.
+ */
+static bool
 add_batches(AggregateState *state)
 {
 	LncContext *ctx = &state->lib->ctx;
@@ -302,24 +328,25 @@ add_batches(AggregateState *state)
 	{
 		lance_check(ctx, lnc_scan_next(ctx, state->scan, &batch));
 		if (batch == NULL)
-			return;
+			return true;
 		lnc_arena_reset(state->scratch);
 		lance_check(ctx, lnc_aggregation_add(ctx, state->aggregation, state->scratch, state->range, batch));
 		while (lnc_arena_footprint(state->groups) > limit && lnc_aggregation_count(state->aggregation) > 1 &&
 			   state->range.last > state->range.first)
+		{
+			if (state->partial)
+				return false;
 			narrow_range(state);
+		}
 	}
 }
 
-/* Read the table for the range at hand, or the part of it whose groups fit, which is then the range. */
+/* Have the values of keys, and of columns, at hand for all groups. */
 static void
-run_pass(AggregateState *state, ExprContext *econtext)
+show_groups(AggregateState *state)
 {
 	LncContext *ctx = &state->lib->ctx;
-	const LncPredicate *condition = bind_conditions(state, econtext);
 
-	start_scan(state, condition);
-	add_batches(state);
 	state->group = 0;
 	lnc_arena_reset(state->scratch);
 	for (int i = 0; i < state->noutputs; i++)
@@ -335,54 +362,28 @@ run_pass(AggregateState *state, ExprContext *econtext)
 	}
 }
 
+/* Read the table for the range at hand, or the part of it whose groups fit, which is then the range. */
+static void
+run_pass(AggregateState *state, ExprContext *econtext)
+{
+	start_scan(state, bind_conditions(state, econtext));
+	(void)add_batches(state);
+	show_groups(state);
+}
+
+/* Read on, up to where the groups take too much memory: they are handed out, and begun anew behind them. */
+static void
+run_part(AggregateState *state, ExprContext *econtext)
+{
+	if (state->aggregation == NULL)
+		start_scan(state, bind_conditions(state, econtext));
+	else
+		start_groups(state);
+	state->read = add_batches(state);
+	show_groups(state);
+}
+
 /* ---- results */
-
-static Datum
-numeric_of(__int128 value)
-{
-	char digits[LNC_INTEGER_TEXT_SIZE];
-
-	if (value >= PG_INT64_MIN && value <= PG_INT64_MAX)
-		return NumericGetDatum(int64_to_numeric((int64)value));
-	lnc_integer_text((const uint8 *)&value, sizeof(value) / 4, digits);
-	return DirectFunctionCall3(numeric_in, CStringGetDatum(digits), ObjectIdGetDatum(InvalidOid),
-							   Int32GetDatum(-1));
-}
-
-/* The value of an aggregate that is no value of a column. */
-static Datum
-final_value(LanceFinal final, const LncAggregated *result, bool *isnull)
-{
-	*isnull = result->count == 0 && final != LANCE_FINAL_COUNT;
-	if (*isnull)
-		return (Datum)0;
-	if (result->overflow || (final == LANCE_FINAL_AVG_FLOAT8 && result->squares))
-		float_overflow_error();
-	switch (final)
-	{
-		case LANCE_FINAL_COUNT:
-			return Int64GetDatum(result->count);
-		case LANCE_FINAL_INT8:
-			return Int64GetDatum((int64)result->integer);
-		case LANCE_FINAL_NUMERIC:
-			return numeric_of(result->integer);
-		case LANCE_FINAL_FLOAT4:
-			return Float4GetDatum((float4)result->real);
-		case LANCE_FINAL_FLOAT8:
-			return Float8GetDatum(result->real);
-		case LANCE_FINAL_AVG_NUMERIC:
-			return DirectFunctionCall2(numeric_div, numeric_of(result->integer), numeric_of(result->count));
-		case LANCE_FINAL_AVG_FLOAT8:
-			/* The server begins with 0, and 0 + -0 is 0. */
-			return Float8GetDatum((result->real + 0.0) / (float8)result->count);
-		case LANCE_FINAL_BOOL:
-			return BoolGetDatum(result->truth);
-		case LANCE_FINAL_EXTREME:
-			break;
-	}
-	*isnull = true;
-	return (Datum)0;
-}
 
 static void
 fill_row(AggregateState *state, TupleTableSlot *slot)
@@ -396,7 +397,7 @@ fill_row(AggregateState *state, TupleTableSlot *slot)
 		{
 			if (!state->counts)
 				lnc_aggregation_result(state->aggregation, output->aggregate, state->group, &result);
-			slot->tts_values[i] = final_value(output->final, &result, &slot->tts_isnull[i]);
+			slot->tts_values[i] = lance_aggregate_value(output->final, &result, &slot->tts_isnull[i]);
 			continue;
 		}
 		slot->tts_isnull[i] = lnc_column_is_null(&output->values, state->group);
@@ -420,6 +421,16 @@ have_group(AggregateState *state, ExprContext *econtext)
 {
 	if (state->counts)
 		return state->group == 0;
+	if (state->partial)
+	{
+		while (state->aggregation == NULL || state->group >= lnc_aggregation_count(state->aggregation))
+		{
+			if (state->aggregation != NULL && state->read)
+				return false;
+			run_part(state, econtext);
+		}
+		return true;
+	}
 	if (state->aggregation == NULL)
 		run_pass(state, econtext);
 	while (state->group >= lnc_aggregation_count(state->aggregation))
@@ -464,9 +475,10 @@ lance_aggregate_rescan(ForeignScanState *node)
 	AggregateState *state = node->fdw_state;
 
 	state->group = 0;
-	if (state->varies || state->range.first > 0)
+	if (state->varies || state->range.first > 0 || state->partial)
 	{
 		state->aggregation = NULL;
+		state->read = false;
 		state->range.first = 0;
 		state->range.last = PG_UINT64_MAX;
 	}
@@ -477,12 +489,41 @@ lance_aggregate_end(ForeignScanState *node)
 {
 	AggregateState *state = node->fdw_state;
 
-	if (state->relation != NULL)
-		table_close(state->relation, NoLock);
 	if (state->memory != NULL)
 		MemoryContextDelete(state->memory);
-	state->relation = NULL;
 	state->memory = NULL;
+}
+
+/* ---- sharing it with other processes */
+
+LanceSource *
+lance_aggregate_source(const ForeignScanState *node)
+{
+	return ((const AggregateState *)node->fdw_state)->source;
+}
+
+LanceParallel *
+lance_aggregate_parallel(const ForeignScanState *node)
+{
+	return ((const AggregateState *)node->fdw_state)->parallel;
+}
+
+void
+lance_aggregate_start_parallel(ForeignScanState *node, const ParallelContext *pcxt, void *coordinate)
+{
+	AggregateState *state = node->fdw_state;
+
+	lance_parallel_start(&state->parallel, state->source, pcxt, coordinate);
+}
+
+void
+lance_aggregate_attach_parallel(ForeignScanState *node, void *coordinate)
+{
+	AggregateState *state = node->fdw_state;
+
+	state->parallel =
+		lance_parallel_attach(coordinate, state->options, state->userid, node->ss.ps.state, &state->source);
+	prepare_run(node);
 }
 
 /* ---- EXPLAIN */
@@ -500,6 +541,7 @@ lance_aggregate_explain(ForeignScanState *node, ExplainState *es)
 	List *aggregates = NIL;
 	LanceSource *source = state->source;
 	LncScanStats stats = {0};
+	LncUsage usage = {0};
 	ListCell *lc;
 
 	foreach (lc, plan->fdw_scan_tlist)
@@ -533,14 +575,18 @@ lance_aggregate_explain(ForeignScanState *node, ExplainState *es)
 		return;
 	if (state->scan != NULL)
 		lnc_scan_stats(state->scan, &stats);
-	ExplainPropertyInteger("Lance Passes", NULL, state->passes, es);
+	if (state->lib != NULL)
+		usage = state->lib->ctx.usage;
+	lance_parallel_add_stats(state->parallel, &stats, &usage);
+	if (!state->partial)
+		ExplainPropertyInteger("Lance Passes", NULL, state->passes, es);
 	ExplainPropertyInteger("Lance Fragments", NULL, (int64)stats.fragments, es);
 	ExplainPropertyInteger("Lance Rows", NULL, (int64)stats.rows, es);
 	ExplainPropertyInteger("Lance Rows Deleted", NULL, (int64)stats.rows_deleted, es);
 	if (state->condition != NULL)
 		ExplainPropertyInteger("Lance Rows Filtered", NULL, (int64)stats.rows_filtered, es);
-	ExplainPropertyInteger("Storage Requests", NULL, (int64)state->lib->ctx.usage.requests, es);
-	ExplainPropertyInteger("Storage Bytes", NULL, (int64)state->lib->ctx.usage.bytes_read, es);
-	if (state->lib->ctx.usage.recalled > 0)
-		ExplainPropertyInteger("Metadata Cache Hits", NULL, (int64)state->lib->ctx.usage.recalled, es);
+	ExplainPropertyInteger("Storage Requests", NULL, (int64)usage.requests, es);
+	ExplainPropertyInteger("Storage Bytes", NULL, (int64)usage.bytes_read, es);
+	if (usage.recalled > 0)
+		ExplainPropertyInteger("Metadata Cache Hits", NULL, (int64)usage.recalled, es);
 }

@@ -4,7 +4,6 @@
  */
 #include "postgres.h"
 
-#include "fdw/aggregate.h"
 #include "fdw/scan.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -74,18 +73,13 @@ explain_conditions(ForeignScanState *node, ExplainState *es)
 }
 
 void
-lanceExplainForeignScan(ForeignScanState *node, ExplainState *es)
+lance_scan_explain(ForeignScanState *node, ExplainState *es)
 {
 	LanceScanState *state = node->fdw_state;
 	LanceSource *source = state->source;
 	LncScanStats stats = {0};
 	LncUsage usage = {0};
 
-	if (((ForeignScan *)node->ss.ps.plan)->scan.scanrelid == 0)
-	{
-		lance_aggregate_explain(node, es);
-		return;
-	}
 	explain_conditions(node, es);
 	if (!es->verbose && !es->analyze)
 		return;

@@ -38,6 +38,7 @@ typedef enum Counter
 	COUNT_FILTERED,
 	COUNT_REQUESTS,
 	COUNT_BYTES,
+	COUNT_RECALLED,
 	COUNT_BLOB_REQUESTS,
 	COUNT_BLOB_BYTES,
 	COUNTERS
@@ -227,6 +228,7 @@ tell(LanceParallel *parallel)
 	now[COUNT_FILTERED] = stats.rows_filtered;
 	now[COUNT_REQUESTS] = parallel->ctx->usage.requests;
 	now[COUNT_BYTES] = parallel->ctx->usage.bytes_read;
+	now[COUNT_RECALLED] = parallel->ctx->usage.recalled;
 	now[COUNT_BLOB_REQUESTS] = stats.blobs.requests;
 	now[COUNT_BLOB_BYTES] = stats.blobs.bytes_read;
 	for (int i = 0; i < COUNTERS; i++)
@@ -307,4 +309,5 @@ lance_parallel_add_stats(const LanceParallel *parallel, LncScanStats *stats, Lnc
 	stats->blobs.bytes_read += parallel->told[COUNT_BLOB_BYTES];
 	usage->requests += parallel->told[COUNT_REQUESTS];
 	usage->bytes_read += parallel->told[COUNT_BYTES];
+	usage->recalled += parallel->told[COUNT_RECALLED];
 }

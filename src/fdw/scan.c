@@ -10,7 +10,6 @@
 #include "access/htup_details.h"
 #include "column/blob.h"
 #include "executor/executor.h"
-#include "fdw/aggregate.h"
 #include "fdw/row_key.h"
 #include "fdw/scan.h"
 #include "mb/pg_wchar.h"
@@ -201,8 +200,8 @@ prepare(ForeignScanState *node)
 	state->lib = lance_library_create(state->memory);
 }
 
-static void
-begin_scan(ForeignScanState *node, int eflags)
+void
+lance_scan_begin(ForeignScanState *node, int eflags)
 {
 	EState *estate = node->ss.ps.state;
 	ForeignScan *plan = (ForeignScan *)node->ss.ps.plan;
@@ -454,8 +453,8 @@ next_row(LanceScanState *state, ExprContext *econtext, TupleTableSlot *slot)
 		store_heap_tuple(slot);
 }
 
-static TupleTableSlot *
-iterate_scan(ForeignScanState *node)
+TupleTableSlot *
+lance_scan_iterate(ForeignScanState *node)
 {
 	LanceScanState *state = node->fdw_state;
 	ExprContext *econtext = node->ss.ps.ps_ExprContext;
@@ -483,8 +482,8 @@ iterate_scan(ForeignScanState *node)
 	return slot;
 }
 
-static void
-rescan(ForeignScanState *node)
+void
+lance_scan_rescan(ForeignScanState *node)
 {
 	LanceScanState *state = node->fdw_state;
 
@@ -510,8 +509,8 @@ rescan(ForeignScanState *node)
 	state->finished = false;
 }
 
-static void
-end_scan(ForeignScanState *node)
+void
+lance_scan_end(ForeignScanState *node)
 {
 	LanceScanState *state = node->fdw_state;
 
@@ -522,8 +521,20 @@ end_scan(ForeignScanState *node)
 
 /* ---- sharing it with other processes */
 
-static void
-start_parallel(ForeignScanState *node, const ParallelContext *pcxt, void *coordinate)
+LanceSource *
+lance_scan_source(const ForeignScanState *node)
+{
+	return ((const LanceScanState *)node->fdw_state)->source;
+}
+
+LanceParallel *
+lance_scan_parallel(const ForeignScanState *node)
+{
+	return ((const LanceScanState *)node->fdw_state)->parallel;
+}
+
+void
+lance_scan_start_parallel(ForeignScanState *node, const ParallelContext *pcxt, void *coordinate)
 {
 	LanceScanState *state = node->fdw_state;
 
@@ -531,102 +542,12 @@ start_parallel(ForeignScanState *node, const ParallelContext *pcxt, void *coordi
 	state->total = -1;
 }
 
-static void
-attach_parallel(ForeignScanState *node, void *coordinate)
+void
+lance_scan_attach_parallel(ForeignScanState *node, void *coordinate)
 {
 	LanceScanState *state = node->fdw_state;
 
 	state->parallel =
 		lance_parallel_attach(coordinate, state->options, state->userid, node->ss.ps.state, &state->source);
 	prepare(node);
-}
-
-/* ---- the callbacks: a plan without a relation of its own makes aggregates */
-
-static bool
-makes_aggregates(ForeignScanState *node)
-{
-	return ((ForeignScan *)node->ss.ps.plan)->scan.scanrelid == 0;
-}
-
-void
-lanceBeginForeignScan(ForeignScanState *node, int eflags)
-{
-	if (makes_aggregates(node))
-		lance_aggregate_begin(node, eflags);
-	else
-		begin_scan(node, eflags);
-}
-
-TupleTableSlot *
-lanceIterateForeignScan(ForeignScanState *node)
-{
-	return makes_aggregates(node) ? lance_aggregate_iterate(node) : iterate_scan(node);
-}
-
-void
-lanceReScanForeignScan(ForeignScanState *node)
-{
-	if (makes_aggregates(node))
-		lance_aggregate_rescan(node);
-	else
-		rescan(node);
-}
-
-void
-lanceEndForeignScan(ForeignScanState *node)
-{
-	if (makes_aggregates(node))
-		lance_aggregate_end(node);
-	else
-		end_scan(node);
-}
-
-bool
-lanceIsForeignScanParallelSafe(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
-{
-	return true;
-}
-
-static LanceParallel **
-parallel_of(ForeignScanState *node)
-{
-	return &((LanceScanState *)node->fdw_state)->parallel;
-}
-
-Size
-lanceEstimateDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt)
-{
-	return lance_parallel_size(((LanceScanState *)node->fdw_state)->source);
-}
-
-void
-lanceInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt, void *coordinate)
-{
-	MemoryContext old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
-
-	start_parallel(node, pcxt, coordinate);
-	MemoryContextSwitchTo(old);
-}
-
-void
-lanceReInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt, void *coordinate)
-{
-	lance_parallel_restart(*parallel_of(node));
-}
-
-void
-lanceInitializeWorkerForeignScan(ForeignScanState *node, shm_toc *toc, void *coordinate)
-{
-	MemoryContext old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
-
-	attach_parallel(node, coordinate);
-	MemoryContextSwitchTo(old);
-}
-
-void
-lanceShutdownForeignScan(ForeignScanState *node)
-{
-	if (!makes_aggregates(node))
-		lance_parallel_shutdown(*parallel_of(node));
 }

@@ -101,17 +101,18 @@ extern void lanceGetForeignRelSize(PlannerInfo *root, RelOptInfo *baserel, Oid f
 extern void lanceGetForeignPaths(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid);
 extern ForeignScan *lanceGetForeignPlan(PlannerInfo *root, RelOptInfo *baserel, Oid foreigntableid,
 										ForeignPath *best_path, List *tlist, List *scan_clauses, Plan *outer_plan);
-extern void lanceBeginForeignScan(ForeignScanState *node, int eflags);
-extern TupleTableSlot *lanceIterateForeignScan(ForeignScanState *node);
-extern void lanceReScanForeignScan(ForeignScanState *node);
-extern void lanceEndForeignScan(ForeignScanState *node);
-extern bool lanceIsForeignScanParallelSafe(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte);
-extern Size lanceEstimateDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt);
-extern void lanceInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt, void *coordinate);
-extern void lanceReInitializeDSMForeignScan(ForeignScanState *node, ParallelContext *pcxt, void *coordinate);
-extern void lanceInitializeWorkerForeignScan(ForeignScanState *node, shm_toc *toc, void *coordinate);
-extern void lanceShutdownForeignScan(ForeignScanState *node);
-extern void lanceExplainForeignScan(ForeignScanState *node, ExplainState *es);
+
+/* The executor's callbacks for a scan of a table; aggregate.h has those for aggregates. */
+extern void lance_scan_begin(ForeignScanState *node, int eflags);
+extern TupleTableSlot *lance_scan_iterate(ForeignScanState *node);
+extern void lance_scan_rescan(ForeignScanState *node);
+extern void lance_scan_end(ForeignScanState *node);
+extern LanceSource *lance_scan_source(const ForeignScanState *node);
+extern LanceParallel *lance_scan_parallel(const ForeignScanState *node);
+extern void lance_scan_start_parallel(ForeignScanState *node, const ParallelContext *pcxt, void *coordinate);
+extern void lance_scan_attach_parallel(ForeignScanState *node, void *coordinate);
+extern void lance_scan_explain(ForeignScanState *node, ExplainState *es);
+
 extern bool lanceAnalyzeForeignTable(Relation relation, AcquireSampleRowsFunc *func, BlockNumber *totalpages);
 extern List *lanceImportForeignSchema(ImportForeignSchemaStmt *stmt, Oid server_oid);
 

@@ -766,6 +766,7 @@ lnc_aggregation_result(const LncAggregation *aggregation, int32_t aggregate, int
 		case LNC_SUM_FLOAT32:
 		case LNC_SUM_REAL:
 			out->real = state->reals[group];
+			out->deviations = state->squares[group];
 			out->overflow = state->flags[group];
 			out->squares = state->overflown[group];
 			break;

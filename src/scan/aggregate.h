@@ -54,9 +54,11 @@ typedef struct LncAggregated
 	int64_t count;
 	__int128 integer; /* SUM_INTEGER */
 	double real;      /* SUM_FLOAT32, SUM_REAL */
-	bool overflow;    /* finite values gave no finite sum */
-	bool squares;     /* SUM_REAL: the sum of squared deviations would overflow, though all values are finite */
-	bool truth;       /* EVERY, SOME */
+	double
+		deviations; /* SUM_REAL: their squares' sum as far as it was added up: from the first value on that is so large that it might overflow */
+	bool overflow;  /* finite values gave no finite sum */
+	bool squares;   /* SUM_REAL: the sum of squared deviations would overflow, though all values are finite */
+	bool truth;     /* EVERY, SOME */
 } LncAggregated;
 
 /* Whether the aggregate can be had of a column of that type. */
