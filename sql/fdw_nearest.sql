@@ -136,6 +136,23 @@ SELECT explain('SELECT id FROM mv WHERE vec <-> ''{3,2}'' < 2 AND id < 30 ORDER 
 -- The distance to something else, or another one, is no bound.
 SELECT same('SELECT id FROM mv WHERE vec <-> ''{3,1}'' < 2 ORDER BY vec <-> ''{3,2}'', id LIMIT 10');
 SELECT same('SELECT id FROM mv WHERE vec <+> ''{3,2}'' < 2 ORDER BY vec <-> ''{3,2}'', id LIMIT 10');
+-- LIMIT and OFFSET need not be constants.
+SET enable_sort = off;
+SET plan_cache_mode = force_generic_plan;
+PREPARE nearest(real[], int, int) AS SELECT id FROM mv ORDER BY vec <-> $1 LIMIT $2 OFFSET $3;
+EXPLAIN (COSTS off) EXECUTE nearest('{3,2}', 2, 1);
+EXECUTE nearest('{3,2}', 2, 1);
+EXECUTE nearest('{3,2}', 1, NULL);
+SELECT count(*) FROM mv;
+CREATE TABLE many AS EXECUTE nearest('{3,2}', NULL, 2);
+SELECT count(*), min(id) FROM many;
+EXECUTE nearest('{3,2}', 0, 1);
+EXECUTE nearest('{3,2}', -1, 0);
+EXECUTE nearest(NULL, 2, 1);
+DEALLOCATE nearest;
+RESET plan_cache_mode;
+SELECT n, (SELECT array_agg(id) FROM (SELECT id FROM mv ORDER BY vec <-> '{3,2}' LIMIT q.n) m) FROM q ORDER BY n;
+SELECT same('SELECT DISTINCT b FROM (SELECT id % 2 = 0 AS b, vec FROM mv) m LIMIT (SELECT 1)');
 -- By several processes: each finds the nearest of the rows that it reads.
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;

@@ -58,7 +58,8 @@ explain_conditions(ForeignScanState *node, ExplainState *es)
 			psprintf("%s of %s", lance_nearest_metric_name(search.metric),
 					 get_attname(RelationGetRelid(node->ss.ss_currentRelation), search.attnum, false)),
 			es);
-		ExplainPropertyInteger("Lance Nearest Rows", NULL, search.count, es);
+		if (!search.varies)
+			ExplainPropertyInteger("Lance Nearest Rows", NULL, search.count, es);
 	}
 	else if (by != NIL)
 		ExplainPropertyText("Lance Lookup", linitial_int(by) == LNC_TAKE_ROW_ID ? "by row id" : "by row address",

@@ -11,6 +11,7 @@
 #include "catalog/pg_proc.h"
 #include "commands/extension.h"
 #include "fdw/nearest.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
@@ -23,6 +24,9 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
+
+/* Rows that are expected where the plan does not know LIMIT. */
+#define UNKNOWN_COUNT 100
 
 typedef struct MetricRow
 {
@@ -234,11 +238,38 @@ read_bound(PlannerInfo *root, const LancePredicateTable *table, Expr *clause, La
 	return false;
 }
 
-/* Whether the bound of LIMIT or OFFSET is the same at each execution of the plan; the planner's is an estimate. */
+/* Whether LIMIT or OFFSET can be evaluated by the search as well, with the same result. */
 static bool
-is_fixed(const Node *bound)
+is_known(Node *bound)
 {
-	return bound == NULL || IsA(bound, Const);
+	return bound == NULL || (!contain_volatile_functions(bound) && !contain_subplans(bound));
+}
+
+/*
+ * How many rows are wanted at most, LIMIT and OFFSET together. Where these are constants the planner has added them up, unless
+ * rows are put together or multiplied before they are counted; it has only an estimate, if any, of other expressions.
+ */
+static bool
+choose_count(PlannerInfo *root, LanceNearest *out)
+{
+	Query *parse = root->parse;
+
+	if (parse->limitCount == NULL)
+		return false;
+	if (IsA(parse->limitCount, Const) && (parse->limitOffset == NULL || IsA(parse->limitOffset, Const)))
+	{
+		out->count = (int64)Max(root->limit_tuples, 0);
+		return root->limit_tuples >= 1 && root->limit_tuples <= LANCE_NEAREST_MAX;
+	}
+	if (parse->groupClause != NIL || parse->groupingSets != NIL || parse->distinctClause != NIL || parse->hasAggs ||
+		parse->hasWindowFuncs || parse->hasTargetSRFs || root->hasHavingQual || parse->setOperations != NULL ||
+		!is_known(parse->limitCount) || !is_known(parse->limitOffset))
+		return false;
+	out->count = UNKNOWN_COUNT;
+	out->limits =
+		list_make2(parse->limitCount, parse->limitOffset != NULL ? parse->limitOffset
+																 : (Node *)makeNullConst(INT8OID, -1, InvalidOid));
+	return true;
 }
 
 /* Whether rows are ordered as double precision is, least first. */
@@ -259,8 +290,7 @@ lance_nearest_choose(PlannerInfo *root, RelOptInfo *baserel, const LanceAttribut
 	bool found = false;
 
 	memset(out, 0, sizeof(*out));
-	if (root->limit_tuples < 1 || root->limit_tuples > LANCE_NEAREST_MAX || !is_fixed(root->parse->limitCount) ||
-		!is_fixed(root->parse->limitOffset) || root->parse->rowMarks != NIL || root->query_pathkeys == NIL ||
+	if (!choose_count(root, out) || root->parse->rowMarks != NIL || root->query_pathkeys == NIL ||
 		!bms_equal(root->all_baserels, baserel->relids) || !bms_is_empty(baserel->lateral_relids))
 		return false;
 	key = linitial_node(PathKey, root->query_pathkeys);
@@ -287,7 +317,6 @@ lance_nearest_choose(PlannerInfo *root, RelOptInfo *baserel, const LanceAttribut
 			return false;
 		out->conditions = lappend(out->conditions, rinfo);
 	}
-	out->count = (int64)root->limit_tuples;
 	out->ties = list_length(root->query_pathkeys) > 1 || root->parse->limitOption == LIMIT_OPTION_WITH_TIES;
 	out->pathkeys = list_make1(key);
 	return true;
@@ -295,19 +324,23 @@ lance_nearest_choose(PlannerInfo *root, RelOptInfo *baserel, const LanceAttribut
 
 /* ---- a plan's lists */
 
+/* Integers before those of the bounds. */
+#define FIRST_STRATEGY 7
+
 List *
 lance_nearest_numbers(const LanceNearest *nearest)
 {
 	List *numbers = list_make5_int((int)nearest->metric, (int)nearest->kind, (int)nearest->function,
 								   nearest->attnum, (int)nearest->count);
 
-	return list_concat(lappend_int(numbers, nearest->ties), nearest->strategies);
+	numbers = lappend_int(lappend_int(numbers, nearest->ties), nearest->limits != NIL);
+	return list_concat(numbers, nearest->strategies);
 }
 
 List *
 lance_nearest_expressions(const LanceNearest *nearest)
 {
-	return lcons(nearest->query, list_copy(nearest->bounds));
+	return lcons(nearest->query, list_concat_copy(nearest->bounds, nearest->limits));
 }
 
 void
@@ -320,8 +353,9 @@ lance_nearest_read(List *numbers, LanceNearestSearch *out)
 	out->attnum = (AttrNumber)lfourth_int(numbers);
 	out->count = list_nth_int(numbers, 4);
 	out->ties = list_nth_int(numbers, 5) != 0;
-	out->nbounds = list_length(numbers) - 6;
+	out->varies = list_nth_int(numbers, 6) != 0;
+	out->nbounds = list_length(numbers) - FIRST_STRATEGY;
 	out->bounds = palloc0((out->nbounds + 1) * sizeof(*out->bounds));
 	for (int i = 0; i < out->nbounds; i++)
-		out->bounds[i].strategy = list_nth_int(numbers, 6 + i);
+		out->bounds[i].strategy = list_nth_int(numbers, FIRST_STRATEGY + i);
 }

@@ -13,6 +13,7 @@
 #include "access/htup_details.h"
 #include "access/stratnum.h"
 #include "catalog/pg_type.h"
+#include "common/int.h"
 #include "executor/executor.h"
 #include "fdw/nearest.h"
 #include "parser/parse_coerce.h"
@@ -27,6 +28,9 @@
 #define CACHED_BYTES (256.0 * 1024)
 #define LEAST_ROWS 64
 
+/* Candidates that there is room for at first. */
+#define FIRST_ROOM 1024
+
 typedef struct Candidate
 {
 	int rank; /* 0: a number, 1: NaN, 2: NULL */
@@ -40,6 +44,7 @@ typedef struct Nearest
 {
 	Candidate *heap;
 	int64 count;
+	int64 room;
 	int64 most;
 	uint64 seen; /* rows */
 
@@ -61,6 +66,7 @@ typedef struct Sought
 	LncVector zeros; /* as many, there too */
 	double *bounds;  /* values of the search's bounds */
 	bool nothing;    /* a bound is NULL, no row passes */
+	int64 count;     /* rows wanted */
 } Sought;
 
 /* What the search works on. */
@@ -155,6 +161,11 @@ offer(Nearest *nearest, Candidate candidate)
 		else if (order == 0 && nearest->wants_ties)
 			add_tie(nearest, candidate.address);
 		return;
+	}
+	if (nearest->count == nearest->room)
+	{
+		nearest->room = Min(nearest->room * 2, nearest->most);
+		nearest->heap = repalloc_huge(nearest->heap, nearest->room * sizeof(Candidate));
 	}
 	nearest->count++;
 	while (at > 0 && compare_candidates(&nearest->heap[(at - 1) / 2], &candidate) < 0)
@@ -400,8 +411,32 @@ lance_nearest_prepare(LanceNearestSearch *search, List *expressions, const Lance
 	search->query = ExecInitExpr(linitial(expressions), parent);
 	for (int i = 0; i < search->nbounds; i++)
 		search->bounds[i].expression = ExecInitExpr(list_nth(expressions, 1 + i), parent);
+	if (search->varies)
+	{
+		search->limit = ExecInitExpr(list_nth(expressions, 1 + search->nbounds), parent);
+		search->offset = ExecInitExpr(list_nth(expressions, 2 + search->nbounds), parent);
+	}
 	if (OidIsValid(search->function))
 		fmgr_info_cxt(search->function, &search->distance, CurrentMemoryContext);
+}
+
+/* LIMIT and OFFSET together: NULL is no limit, and what is negative is for the executor to refuse. */
+static int64
+evaluate_count(const LanceNearestSearch *search, ExprContext *econtext)
+{
+	bool no_limit;
+	bool no_offset;
+	Datum limit;
+	Datum offset;
+	int64 count;
+
+	if (!search->varies)
+		return search->count;
+	limit = ExecEvalExprSwitchContext(search->limit, econtext, &no_limit);
+	offset = ExecEvalExprSwitchContext(search->offset, econtext, &no_offset);
+	if (no_limit || pg_add_s64_overflow(DatumGetInt64(limit), no_offset ? 0 : DatumGetInt64(offset), &count))
+		return PG_INT64_MAX;
+	return count;
 }
 
 /* The values of query and bounds, in the current memory context as far as they are not in the plan. */
@@ -410,6 +445,7 @@ evaluate(const LanceNearestSearch *search, ExprContext *econtext, Sought *sought
 {
 	memset(sought, 0, sizeof(*sought));
 	sought->value = ExecEvalExprSwitchContext(search->query, econtext, &sought->isnull);
+	sought->count = evaluate_count(search, econtext);
 	sought->bounds = palloc((search->nbounds + 1) * sizeof(double));
 	for (int i = 0; i < search->nbounds; i++)
 	{
@@ -473,11 +509,12 @@ lance_nearest_find(LanceLibrary *lib, const LncDataset *dataset, LanceNearestSea
 
 	evaluate(search, econtext, &work.sought);
 	*found = 0;
-	if (work.sought.nothing)
+	if (work.sought.nothing || work.sought.count < 1)
 		return palloc(sizeof(*addresses));
-	nearest->most = search->count;
+	nearest->most = work.sought.count;
 	nearest->wants_ties = search->ties;
-	nearest->heap = palloc(search->count * sizeof(Candidate));
+	nearest->room = Min(nearest->most, FIRST_ROOM);
+	nearest->heap = palloc(nearest->room * sizeof(Candidate));
 	work.row = AllocSetContextCreate(CurrentMemoryContext, "lance vector", ALLOCSET_SMALL_SIZES);
 	if (search->arena == NULL)
 		lance_check(&lib->ctx, lnc_arena_create_child(&lib->ctx, lib->arena, &search->arena));

@@ -167,7 +167,7 @@ prepare_nearest(LanceScanState *state, ForeignScanState *node)
 	List *rest;
 
 	lance_nearest_read(lfourth_node(List, plan->fdw_private), search);
-	clauses = list_copy_tail(plan->fdw_exprs, 1 + search->nbounds);
+	clauses = list_copy_tail(plan->fdw_exprs, lance_nearest_nexpressions(search));
 	lance_attributes_find(relation, dataset, &attributes);
 	clauses = lance_pushdown_split(plan->scan.scanrelid, &attributes, clauses, &rest);
 	if (rest != NIL || attributes.types[search->attnum] == NULL ||

@@ -371,6 +371,7 @@ def one_version(run, session, version):
             skipped = rnd.choice([0, 0, 3])
             # Rows that are equally far, or without a distance, come in any order unless there is a further key.
             columns, keys, end = rnd.choice([("d", "2", "LIMIT %d OFFSET %d" % (most, skipped)), ("id, d", "2, id", "LIMIT %d OFFSET %d" % (most, skipped)),
+                                             ("id, d", "2, id", "LIMIT (SELECT %d) OFFSET %d" % (most, skipped)),
                                              ("count(*), max(d)", "2", "OFFSET %d FETCH FIRST %d ROWS WITH TIES" % (skipped, most))])
             sql = "SELECT %s FROM (SELECT id, %s AS d FROM TABLE%s ORDER BY %s %s) q" % (columns, call, where, keys, end)
             session.rows("SET max_parallel_workers_per_gather = %d" % rnd.choice([0, 0, 2]))
