@@ -61,10 +61,11 @@ lance_rest_authorize(const LanceRoute *route, Oid role)
 		case LANCE_EXECUTE_ALLOWED:
 			return;
 		case LANCE_EXECUTE_DENIED:
-			ereport(ERROR, (lance_errcode(LANCE_PERMISSION_DENIED),
-							errmsg("permission denied for operation %s", route->operation),
-							errhint("Have the role granted EXECUTE on the function %s(), or a privilege by lance_grant().",
-									route->function)));
+			ereport(ERROR,
+					(lance_errcode(LANCE_PERMISSION_DENIED),
+					 errmsg("permission denied for operation %s", route->operation),
+					 errhint("Have the role granted EXECUTE on the function %s(), or a privilege by lance_grant().",
+							 route->function)));
 			return;
 		case LANCE_EXECUTE_NO_FUNCTION:
 			ereport(ERROR, (lance_errcode(LANCE_UNSUPPORTED),

@@ -3,7 +3,8 @@
  *	  Evaluating conditions on batches.
  *
  * Each node gives two bitmaps: where it is true, and where it is false; NULLs are in neither. So NOT swaps the two, and
- * AND and OR are a few operations on 64 rows at a time. Leaves compare 64 values to one word without a branch.
+ * AND and OR are a few operations on 64 rows at a time. Leaves compare 64 values to one word without a branch. What the
+ * first conditions of AND and OR have decided, the next ones are not asked for.
  */
 #include "scan/predicate.h"
 
@@ -158,51 +159,65 @@ pack_word(const uint8_t *flags)
 	return word;
 }
 
-/* Values of 64 rows at a time, the last ones copied to where 64 can be read. */
-#define WORDS_OF(name, ctype, params, test)                                                                   \
-	static inline uint64_t name##_word(const ctype *values, const LncPredicate *node)                         \
-	{                                                                                                         \
-		uint8_t flags[WORD_ROWS];                                                                             \
-		params;                                                                                               \
-                                                                                                              \
-		for (int i = 0; i < WORD_ROWS; i++)                                                                   \
-		{                                                                                                     \
-			ctype x = values[i];                                                                              \
-                                                                                                              \
-			flags[i] = (uint8_t)(test);                                                                       \
-		}                                                                                                     \
-		return pack_word(flags);                                                                              \
-	}                                                                                                         \
-                                                                                                              \
-	static void name(const Evaluation *run, const LncPredicate *node, const LncColumn *column, uint64_t *out) \
-	{                                                                                                         \
-		const ctype *values = column->values;                                                                 \
-		size_t whole = (size_t)(run->length / WORD_ROWS);                                                     \
-                                                                                                              \
-		for (size_t i = 0; i < whole; i++)                                                                    \
-			out[i] = name##_word(values + i * WORD_ROWS, node);                                               \
-		if (whole < run->nwords)                                                                              \
-		{                                                                                                     \
-			ctype rest[WORD_ROWS] = {0};                                                                      \
-                                                                                                              \
-			memcpy(rest, values + whole * WORD_ROWS, (size_t)(run->length % WORD_ROWS) * sizeof(ctype));      \
-			out[whole] = name##_word(rest, node);                                                             \
-		}                                                                                                     \
+/* For each row of a word of them. */
+#define EACH_ROW(bits, word, row)                                 \
+	for (uint64_t left_ = (bits); left_ != 0; left_ &= left_ - 1) \
+		for (int64_t row = (int64_t)(word)*WORD_ROWS + __builtin_ctzll(left_), once_ = 1; once_; once_ = 0)
+
+static inline void
+set_row(uint64_t *out, int64_t row)
+{
+	out[row / WORD_ROWS] |= UINT64_C(1) << (row % WORD_ROWS);
+}
+
+/* Values of 64 rows at a time, where one of them is asked for; the last ones are copied to where 64 can be read. */
+#define WORDS_OF(name, ctype, params, test)                                                                      \
+	static inline uint64_t name##_word(const ctype *values, const LncPredicate *node)                            \
+	{                                                                                                            \
+		uint8_t flags[WORD_ROWS];                                                                                \
+		params;                                                                                                  \
+                                                                                                                 \
+		for (int i = 0; i < WORD_ROWS; i++)                                                                      \
+		{                                                                                                        \
+			ctype x = values[i];                                                                                 \
+                                                                                                                 \
+			flags[i] = (uint8_t)(test);                                                                          \
+		}                                                                                                        \
+		return pack_word(flags);                                                                                 \
+	}                                                                                                            \
+                                                                                                                 \
+	static void name(const Evaluation *run, const LncPredicate *node, const void *column, const uint64_t *asked, \
+					 uint64_t *out)                                                                              \
+	{                                                                                                            \
+		const ctype *values = column;                                                                            \
+		size_t whole = (size_t)(run->length / WORD_ROWS);                                                        \
+                                                                                                                 \
+		for (size_t i = 0; i < whole; i++)                                                                       \
+			out[i] = asked[i] == 0 ? 0 : name##_word(values + i * WORD_ROWS, node);                              \
+		if (whole < run->nwords)                                                                                 \
+		{                                                                                                        \
+			ctype rest[WORD_ROWS] = {0};                                                                         \
+                                                                                                                 \
+			memcpy(rest, values + whole * WORD_ROWS, (size_t)(run->length % WORD_ROWS) * sizeof(ctype));         \
+			out[whole] = name##_word(rest, node);                                                                \
+		}                                                                                                        \
 	}
 
-#define INTEGER_PARAMS                      \
-	uint64_t first = (uint64_t)node->first; \
-	uint64_t span = (uint64_t)node->last - (uint64_t)node->first
+/* Differences within the width of the type: as unsigned numbers, values from first to last are those up to the span. */
+#define INTEGER_PARAMS(unsigned_type)                 \
+	unsigned_type first = (unsigned_type)node->first; \
+	unsigned_type span = (unsigned_type)((unsigned_type)node->last - first)
 
-#define INTEGER_WORDS(name, ctype) WORDS_OF(name, ctype, INTEGER_PARAMS, ((uint64_t)(int64_t)x - first) <= span)
+#define INTEGER_WORDS(name, ctype, unsigned_type) \
+	WORDS_OF(name, ctype, INTEGER_PARAMS(unsigned_type), (unsigned_type)((unsigned_type)x - first) <= span)
 
-INTEGER_WORDS(range_int8, int8_t)
-INTEGER_WORDS(range_int16, int16_t)
-INTEGER_WORDS(range_int32, int32_t)
-INTEGER_WORDS(range_int64, int64_t)
-INTEGER_WORDS(range_uint8, uint8_t)
-INTEGER_WORDS(range_uint16, uint16_t)
-INTEGER_WORDS(range_uint32, uint32_t)
+INTEGER_WORDS(range_int8, int8_t, uint8_t)
+INTEGER_WORDS(range_int16, int16_t, uint16_t)
+INTEGER_WORDS(range_int32, int32_t, uint32_t)
+INTEGER_WORDS(range_int64, int64_t, uint64_t)
+INTEGER_WORDS(range_uint8, uint8_t, uint8_t)
+INTEGER_WORDS(range_uint16, uint16_t, uint16_t)
+INTEGER_WORDS(range_uint32, uint32_t, uint32_t)
 
 #define REAL_PARAMS                   \
 	double least = node->least;       \
@@ -216,39 +231,44 @@ REAL_WORDS(range_float32, float)
 REAL_WORDS(range_float64, double)
 
 static void
-integer_range(const Evaluation *run, const LncPredicate *node, const LncColumn *column, uint64_t *out)
+no_rows(const Evaluation *run, uint64_t *out)
 {
-	if (node->first > node->last)
-	{
-		memset(out, 0, run->nwords * sizeof(*out));
-		return;
-	}
+	memset(out, 0, run->nwords * sizeof(*out));
+}
+
+/* The range, cut to what the type holds; nothing may be left of it. */
+static void
+integer_range(const Evaluation *run, const LncPredicate *node, const LncColumn *column, const uint64_t *asked,
+			  uint64_t *out)
+{
+	LncPredicate within = {.first = node->first, .last = node->last};
+
+#define RANGE(name, least, greatest)                                                                 \
+	within.first = node->first < (least) ? (least) : node->first;                                    \
+	within.last = node->last > (greatest) ? (greatest) : node->last;                                 \
+	within.first > within.last ? no_rows(run, out) : name(run, &within, column->values, asked, out); \
+	break
+
 	switch (column->type->kind)
 	{
 		case LNC_TYPE_INT8:
-			range_int8(run, node, column, out);
-			break;
+			RANGE(range_int8, INT8_MIN, INT8_MAX);
 		case LNC_TYPE_INT16:
-			range_int16(run, node, column, out);
-			break;
+			RANGE(range_int16, INT16_MIN, INT16_MAX);
 		case LNC_TYPE_INT32:
 		case LNC_TYPE_DATE32:
 		case LNC_TYPE_TIME32:
-			range_int32(run, node, column, out);
-			break;
+			RANGE(range_int32, INT32_MIN, INT32_MAX);
 		case LNC_TYPE_UINT8:
-			range_uint8(run, node, column, out);
-			break;
+			RANGE(range_uint8, 0, UINT8_MAX);
 		case LNC_TYPE_UINT16:
-			range_uint16(run, node, column, out);
-			break;
+			RANGE(range_uint16, 0, UINT16_MAX);
 		case LNC_TYPE_UINT32:
-			range_uint32(run, node, column, out);
-			break;
+			RANGE(range_uint32, 0, UINT32_MAX);
 		default:
-			range_int64(run, node, column, out);
-			break;
+			RANGE(range_int64, INT64_MIN, INT64_MAX);
 	}
+#undef RANGE
 }
 
 /* Whether the value is one of those of the node, or in one of its ranges. */
@@ -268,29 +288,36 @@ is_among(const LncPredicate *node, int64_t value)
 		   value <= (node->lasts != NULL ? node->lasts : node->integers)[from];
 }
 
-static void
-integer_list(const Evaluation *run, const LncPredicate *node, const LncColumn *column, uint64_t *out,
-			 uint64_t *scratch)
+static LncCode
+integer_list(const Evaluation *run, const LncPredicate *node, const LncColumn *column, const uint64_t *asked,
+			 uint64_t *out)
 {
+	uint64_t *range;
+
 	memset(out, 0, run->nwords * sizeof(*out));
 	if (node->nvalues <= FEW_VALUES)
 	{
+		LNC_TRY(LNC_NEW(run->ctx, run->arena, &range, run->nwords));
 		for (int64_t i = 0; i < node->nvalues; i++)
 		{
 			LncPredicate one = {.first = node->integers[i],
 								.last = (node->lasts != NULL ? node->lasts : node->integers)[i]};
 
-			integer_range(run, &one, column, scratch);
+			integer_range(run, &one, column, asked, range);
 			for (size_t word = 0; word < run->nwords; word++)
-				out[word] |= scratch[word];
+				out[word] |= range[word];
 		}
-		return;
+		return LNC_OK;
 	}
-	for (int64_t row = 0; row < run->length; row++)
+	for (size_t word = 0; word < run->nwords; word++)
 	{
-		if (is_among(node, lnc_column_integer(column, row)))
-			out[row / WORD_ROWS] |= UINT64_C(1) << (row % WORD_ROWS);
+		EACH_ROW(asked[word], word, row)
+		{
+			if (is_among(node, lnc_column_integer(column, row)))
+				set_row(out, row);
+		}
 	}
+	return LNC_OK;
 }
 
 static bool
@@ -311,16 +338,20 @@ is_among_reals(const LncPredicate *node, double value)
 }
 
 static void
-real_list(const Evaluation *run, const LncPredicate *node, const LncColumn *column, uint64_t *out)
+real_list(const Evaluation *run, const LncPredicate *node, const LncColumn *column, const uint64_t *asked,
+		  uint64_t *out)
 {
 	memset(out, 0, run->nwords * sizeof(*out));
-	for (int64_t row = 0; row < run->length; row++)
+	for (size_t word = 0; word < run->nwords; word++)
 	{
-		double value = column->type->kind == LNC_TYPE_FLOAT32 ? (double)((const float *)column->values)[row]
-															  : ((const double *)column->values)[row];
+		EACH_ROW(asked[word], word, row)
+		{
+			double value = column->type->kind == LNC_TYPE_FLOAT32 ? (double)((const float *)column->values)[row]
+																  : ((const double *)column->values)[row];
 
-		if (is_among_reals(node, value))
-			out[row / WORD_ROWS] |= UINT64_C(1) << (row % WORD_ROWS);
+			if (is_among_reals(node, value))
+				set_row(out, row);
+		}
 	}
 }
 
@@ -336,9 +367,15 @@ bytes_at(const LncColumn *column, int64_t row)
 }
 
 static inline bool
+same_run(const uint8_t *a, const uint8_t *b, size_t size)
+{
+	return size == 0 || (a[0] == b[0] && memcmp(a, b, size) == 0);
+}
+
+static inline bool
 same_bytes(LncSlice a, LncSlice b)
 {
-	return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+	return a.size == b.size && same_run(a.data, b.data, a.size);
 }
 
 static bool
@@ -365,8 +402,7 @@ bytes_pass(const LncPredicate *node, LncSlice value)
 	if (node->kind == LNC_PREDICATE_BYTES_IN)
 		return bytes_among(node, value);
 	if (node->kind == LNC_PREDICATE_BYTES_HEAD)
-		return value.size >= node->bytes[0].size &&
-			   (node->bytes[0].size == 0 || memcmp(value.data, node->bytes[0].data, node->bytes[0].size) == 0);
+		return value.size >= node->bytes[0].size && same_run(value.data, node->bytes[0].data, node->bytes[0].size);
 	if (node->comparison == LNC_EQUAL)
 		return same_bytes(value, node->bytes[0]);
 	order = lnc_bytes_compare(value, node->bytes[0]);
@@ -383,20 +419,49 @@ bytes_pass(const LncPredicate *node, LncSlice value)
 	}
 }
 
-static void
-bytes_leaf(const Evaluation *run, const LncPredicate *node, const LncColumn *column, uint64_t *out)
+/* Rows of a word whose values are so long: that is compared for all of them first. */
+static uint64_t
+sized_rows(const Evaluation *run, const LncColumn *column, size_t word, int64_t size)
 {
-	memset(out, 0, run->nwords * sizeof(*out));
-	for (int64_t row = 0; row < run->length; row++)
+	const int64_t *offsets = column->offsets + word * WORD_ROWS;
+	uint8_t flags[WORD_ROWS];
+	uint64_t bits = 0;
+
+	if (run->length - (int64_t)word * WORD_ROWS >= WORD_ROWS)
 	{
-		if (bytes_pass(node, bytes_at(column, row)))
-			out[row / WORD_ROWS] |= UINT64_C(1) << (row % WORD_ROWS);
+		for (int i = 0; i < WORD_ROWS; i++)
+			flags[i] = (uint8_t)(offsets[i + 1] - offsets[i] == size);
+		return pack_word(flags);
+	}
+	for (int64_t i = 0; i < run->length % WORD_ROWS; i++)
+		bits |= (uint64_t)(offsets[i + 1] - offsets[i] == size) << i;
+	return bits;
+}
+
+static void
+bytes_leaf(const Evaluation *run, const LncPredicate *node, const LncColumn *column, const uint64_t *asked,
+		   uint64_t *out)
+{
+	bool equal = node->kind == LNC_PREDICATE_BYTES && node->comparison == LNC_EQUAL;
+
+	memset(out, 0, run->nwords * sizeof(*out));
+	for (size_t word = 0; word < run->nwords; word++)
+	{
+		uint64_t rows = asked[word];
+
+		if (rows != 0 && equal)
+			rows &= sized_rows(run, column, word, (int64_t)node->bytes[0].size);
+		EACH_ROW(rows, word, row)
+		{
+			if (bytes_pass(node, bytes_at(column, row)))
+				set_row(out, row);
+		}
 	}
 }
 
 /* ---- nodes */
 
-static LncCode evaluate(const Evaluation *run, const LncPredicate *node, Truth *out);
+static LncCode evaluate(const Evaluation *run, const LncPredicate *node, const uint64_t *wanted, Truth *out);
 
 static LncCode
 new_truth(const Evaluation *run, Truth *out)
@@ -405,44 +470,46 @@ new_truth(const Evaluation *run, Truth *out)
 	return LNC_NEW(run->ctx, run->arena, &out->is_false, run->nwords);
 }
 
-static void
-leaf_words(const Evaluation *run, const LncPredicate *node, const LncColumn *column, Truth *out)
+/* Of the rows asked for, none of which is NULL, those for which the leaf is true; others may be among them. */
+static LncCode
+leaf_words(const Evaluation *run, const LncPredicate *node, const LncColumn *column, const uint64_t *asked,
+		   uint64_t *out)
 {
 	switch (node->kind)
 	{
 		case LNC_PREDICATE_TRUE:
 			for (size_t i = 0; i < run->nwords; i++)
-				out->is_true[i] = lnc_mask_bitmap(column->values, i, run->length);
+				out[i] = lnc_mask_bitmap(column->values, i, run->length);
 			break;
 		case LNC_PREDICATE_INTEGER:
-			integer_range(run, node, column, out->is_true);
+			integer_range(run, node, column, asked, out);
 			break;
 		case LNC_PREDICATE_INTEGERS:
-			integer_list(run, node, column, out->is_true, out->is_false);
-			break;
+			return integer_list(run, node, column, asked, out);
 		case LNC_PREDICATE_REAL:
 			if (column->type->kind == LNC_TYPE_FLOAT32)
-				range_float32(run, node, column, out->is_true);
+				range_float32(run, node, column->values, asked, out);
 			else
-				range_float64(run, node, column, out->is_true);
+				range_float64(run, node, column->values, asked, out);
 			break;
 		case LNC_PREDICATE_REALS:
-			real_list(run, node, column, out->is_true);
+			real_list(run, node, column, asked, out);
 			break;
 		default:
-			bytes_leaf(run, node, column, out->is_true);
+			bytes_leaf(run, node, column, asked, out);
 			break;
 	}
+	return LNC_OK;
 }
 
-static void
-leaf(const Evaluation *run, const LncPredicate *node, Truth *out)
+static LncCode
+leaf(const Evaluation *run, const LncPredicate *node, const uint64_t *wanted, Truth *out)
 {
 	const LncColumn *column = &run->columns[node->column];
 	bool all_null = column->type->kind == LNC_TYPE_NULL;
+	uint64_t *asked;
 
-	if (node->kind != LNC_PREDICATE_IS_NULL && !all_null)
-		leaf_words(run, node, column, out);
+	LNC_TRY(LNC_NEW(run->ctx, run->arena, &asked, run->nwords));
 	for (size_t i = 0; i < run->nwords; i++)
 	{
 		uint64_t present = lnc_mask_present(i, run->length);
@@ -450,28 +517,52 @@ leaf(const Evaluation *run, const LncPredicate *node, Truth *out)
 						 : column->validity != NULL ? lnc_mask_bitmap(column->validity, i, run->length)
 													: present;
 
-		if (node->kind == LNC_PREDICATE_IS_NULL)
-		{
-			out->is_true[i] = present & ~valid;
-			out->is_false[i] = valid;
-			continue;
-		}
-		out->is_false[i] = valid & ~out->is_true[i];
-		out->is_true[i] &= valid;
+		asked[i] = wanted != NULL ? valid & wanted[i] : valid;
+		out->is_true[i] = present & ~valid;
+		out->is_false[i] = valid;
 	}
+	if (node->kind == LNC_PREDICATE_IS_NULL)
+		return LNC_OK;
+	if (all_null)
+		memset(out->is_true, 0, run->nwords * sizeof(*out->is_true));
+	else
+		LNC_TRY(leaf_words(run, node, column, asked, out->is_true));
+	for (size_t i = 0; i < run->nwords; i++)
+	{
+		out->is_false[i] = asked[i] & ~out->is_true[i];
+		out->is_true[i] &= asked[i];
+	}
+	return LNC_OK;
+}
+
+/* The rows that what a child says of them has not decided. False where there are none. */
+static bool
+undecided(const Evaluation *run, bool both, const Truth *so_far, const uint64_t *wanted, uint64_t *out)
+{
+	uint64_t any = 0;
+
+	for (size_t i = 0; i < run->nwords; i++)
+	{
+		out[i] = (wanted != NULL ? wanted[i] : lnc_mask_present(i, run->length)) &
+				 ~(both ? so_far->is_false[i] : so_far->is_true[i]);
+		any |= out[i];
+	}
+	return any != 0;
 }
 
 static LncCode
-junction(const Evaluation *run, const LncPredicate *node, Truth *out)
+junction(const Evaluation *run, const LncPredicate *node, const uint64_t *wanted, Truth *out)
 {
 	bool both = node->kind == LNC_PREDICATE_AND;
+	uint64_t *left;
 
-	LNC_TRY(evaluate(run, &node->children[0], out));
-	for (int32_t child = 1; child < node->nchildren; child++)
+	LNC_TRY(LNC_NEW(run->ctx, run->arena, &left, run->nwords));
+	LNC_TRY(evaluate(run, &node->children[0], wanted, out));
+	for (int32_t child = 1; child < node->nchildren && undecided(run, both, out, wanted, left); child++)
 	{
 		Truth next;
 
-		LNC_TRY(evaluate(run, &node->children[child], &next));
+		LNC_TRY(evaluate(run, &node->children[child], left, &next));
 		for (size_t i = 0; i < run->nwords; i++)
 		{
 			out->is_true[i] = both ? out->is_true[i] & next.is_true[i] : out->is_true[i] | next.is_true[i];
@@ -481,31 +572,29 @@ junction(const Evaluation *run, const LncPredicate *node, Truth *out)
 	return LNC_OK;
 }
 
+/* What the node says of the rows that are wanted, NULL for all. Of others it may say anything that it could say of them. */
 static LncCode
-evaluate(const Evaluation *run, const LncPredicate *node, Truth *out)
+evaluate(const Evaluation *run, const LncPredicate *node, const uint64_t *wanted, Truth *out)
 {
 	LNC_TRY(lnc_check_interrupt(run->ctx));
 	if (node->kind == LNC_PREDICATE_AND || node->kind == LNC_PREDICATE_OR)
-		return junction(run, node, out);
+		return junction(run, node, wanted, out);
 	if (node->kind == LNC_PREDICATE_NOT)
 	{
 		Truth inner;
 
-		LNC_TRY(evaluate(run, &node->children[0], &inner));
+		LNC_TRY(evaluate(run, &node->children[0], wanted, &inner));
 		out->is_true = inner.is_false;
 		out->is_false = inner.is_true;
 		return LNC_OK;
 	}
 	LNC_TRY(new_truth(run, out));
 	if (node->kind != LNC_PREDICATE_CONSTANT)
-		leaf(run, node, out);
-	else
+		return leaf(run, node, wanted, out);
+	for (size_t i = 0; i < run->nwords; i++)
 	{
-		for (size_t i = 0; i < run->nwords; i++)
-		{
-			out->is_true[i] = !node->unknown && node->truth ? lnc_mask_present(i, run->length) : 0;
-			out->is_false[i] = !node->unknown && !node->truth ? lnc_mask_present(i, run->length) : 0;
-		}
+		out->is_true[i] = !node->unknown && node->truth ? lnc_mask_present(i, run->length) : 0;
+		out->is_false[i] = !node->unknown && !node->truth ? lnc_mask_present(i, run->length) : 0;
 	}
 	return LNC_OK;
 }
@@ -518,7 +607,7 @@ lnc_predicate_mask(LncContext *ctx, LncArena *arena, const LncPredicate *predica
 		.ctx = ctx, .arena = arena, .columns = columns, .length = length, .nwords = lnc_mask_words(length)};
 	Truth truth;
 
-	LNC_TRY(evaluate(&run, predicate, &truth));
+	LNC_TRY(evaluate(&run, predicate, NULL, &truth));
 	*mask = truth.is_true;
 	return LNC_OK;
 }

@@ -366,6 +366,219 @@ logic(void **state)
 	}
 }
 
+/* ---- random trees over columns of several types, beside the logic of three values a row at a time */
+
+#define TREE_COLUMNS 6
+#define TREE_NODES 60
+
+static LncPredicate tree_nodes[TREE_NODES];
+static int tree_used;
+
+static int
+random_below(int n)
+{
+	static uint32_t state = 1;
+
+	state = state * 1664525u + 1013904223u;
+	return (int)((state >> 8) % (uint32_t)n);
+}
+
+static void
+random_leaf(LncPredicate *node)
+{
+	static const LncPredicateKind kinds[] = {
+		LNC_PREDICATE_CONSTANT, LNC_PREDICATE_IS_NULL,   LNC_PREDICATE_TRUE,  LNC_PREDICATE_INTEGER,
+		LNC_PREDICATE_INTEGERS, LNC_PREDICATE_REAL,      LNC_PREDICATE_REALS, LNC_PREDICATE_BYTES,
+		LNC_PREDICATE_BYTES_IN, LNC_PREDICATE_BYTES_HEAD};
+	static const int places[] = {0, 0, 0, 1, 1, 3, 3, 4, 4, 4};
+	static const int64_t integers[] = {-7, -1, 0, 3, 4, 5, 6, 9};
+	static const double reals[] = {-1.5, 0, 2};
+	static const LncSlice bytes[] = {{(const uint8_t *)"", 0},
+									 {(const uint8_t *)"a", 1},
+									 {(const uint8_t *)"ab", 2},
+									 {(const uint8_t *)"ba", 2}};
+	int which = random_below(10);
+
+	node->kind = kinds[which];
+	node->column = which == 1 ? random_below(TREE_COLUMNS) : places[which];
+	if ((which == 3 || which == 4) && random_below(2) == 0)
+		node->column = 2;
+	node->unknown = random_below(3) == 0;
+	node->truth = random_below(2) == 0;
+	node->first = random_below(2) == 0 ? INT64_MIN : random_below(14) - 7;
+	node->last = random_below(2) == 0 ? INT64_MAX : random_below(14) - 7;
+	node->integers = integers;
+	node->reals = reals;
+	node->nvalues = which == 4 ? (random_below(2) == 0 ? 8 : 3) : which == 6 ? 3 : 4;
+	node->least = random_below(5) - 2;
+	node->greatest = random_below(5) - 1;
+	node->nan = random_below(2) == 0;
+	node->comparison = (LncComparison)random_below(5);
+	node->bytes = which == 8 ? bytes : &bytes[random_below(4)];
+}
+
+static void
+random_tree(LncPredicate *node, int depth)
+{
+	memset(node, 0, sizeof(*node));
+	if (depth == 0 || random_below(4) == 0 || tree_used + 4 > TREE_NODES)
+	{
+		random_leaf(node);
+		return;
+	}
+	node->kind = (LncPredicateKind)(LNC_PREDICATE_AND + random_below(3));
+	node->nchildren = node->kind == LNC_PREDICATE_NOT ? 1 : 1 + random_below(3);
+	node->children = &tree_nodes[tree_used];
+	tree_used += node->nchildren;
+	for (int32_t i = 0; i < node->nchildren; i++)
+		random_tree(&node->children[i], depth - 1);
+}
+
+static bool
+text_model(const LncPredicate *node, const LncColumn *column, int64_t row)
+{
+	LncSlice value = {.data = column->data + column->offsets[row],
+					  .size = (size_t)(column->offsets[row + 1] - column->offsets[row])};
+	int order = lnc_bytes_compare(value, node->bytes[0]);
+
+	if (node->kind == LNC_PREDICATE_BYTES_HEAD)
+		return value.size >= node->bytes[0].size &&
+			   memcmp(value.data, node->bytes[0].data, node->bytes[0].size) == 0;
+	if (node->kind == LNC_PREDICATE_BYTES_IN)
+	{
+		for (int64_t i = 0; i < node->nvalues; i++)
+			if (lnc_bytes_compare(value, node->bytes[i]) == 0)
+				return true;
+		return false;
+	}
+	switch (node->comparison)
+	{
+		case LNC_LESS:
+			return order < 0;
+		case LNC_LESS_EQUAL:
+			return order <= 0;
+		case LNC_EQUAL:
+			return order == 0;
+		case LNC_GREATER_EQUAL:
+			return order >= 0;
+		default:
+			return order > 0;
+	}
+}
+
+/* 1 true, 0 false, -1 unknown. */
+static int
+tree_model(const LncPredicate *node, const LncColumn *columns, int64_t row)
+{
+	const LncColumn *column = &columns[node->column];
+	int result;
+
+	switch (node->kind)
+	{
+		case LNC_PREDICATE_CONSTANT:
+			return node->unknown ? -1 : node->truth;
+		case LNC_PREDICATE_NOT:
+			result = tree_model(&node->children[0], columns, row);
+			return result < 0 ? -1 : !result;
+		case LNC_PREDICATE_AND:
+		case LNC_PREDICATE_OR:
+			result = node->kind == LNC_PREDICATE_AND;
+			for (int32_t i = 0; i < node->nchildren; i++)
+			{
+				int child = tree_model(&node->children[i], columns, row);
+
+				if (child == (node->kind == LNC_PREDICATE_OR))
+					return child;
+				result = child < 0 ? -1 : result;
+			}
+			return result;
+		case LNC_PREDICATE_IS_NULL:
+			return lnc_column_is_null(column, row);
+		default:
+			break;
+	}
+	if (lnc_column_is_null(column, row))
+		return -1;
+	switch (node->kind)
+	{
+		case LNC_PREDICATE_TRUE:
+			return lnc_bit(column->values, (uint64_t)row);
+		case LNC_PREDICATE_INTEGER:
+			return integer_model(node, column, row);
+		case LNC_PREDICATE_INTEGERS:
+			return list_model(node, column, row);
+		case LNC_PREDICATE_REAL:
+			return real_model(node, column, row);
+		case LNC_PREDICATE_REALS:
+			return reals_model(node, column, row);
+		default:
+			return text_model(node, column, row);
+	}
+}
+
+static void
+random_trees(void **state)
+{
+	static const LncTypeKind kinds[TREE_COLUMNS] = {LNC_TYPE_BOOL,    LNC_TYPE_INT32, LNC_TYPE_INT8,
+													LNC_TYPE_FLOAT64, LNC_TYPE_UTF8,  LNC_TYPE_NULL};
+	static const int lengths[] = {1, 63, 64, 65, 128, 190};
+	uint8_t truths[24];
+	uint8_t validity[TREE_COLUMNS][24];
+	int32_t integers[ROWS_MAX];
+	int8_t bytes[ROWS_MAX];
+	double reals[ROWS_MAX];
+	int64_t offsets[ROWS_MAX + 1];
+	uint8_t text[ROWS_MAX * 3];
+	LncType types[TREE_COLUMNS];
+
+	(void)state;
+	for (int round = 0; round < 3000; round++)
+	{
+		const void *values[TREE_COLUMNS] = {truths, integers, bytes, reals, NULL, NULL};
+		int64_t length = lengths[random_below(6)];
+		LncColumn columns[TREE_COLUMNS];
+		LncPredicate root;
+		uint64_t *mask;
+
+		offsets[0] = 0;
+		for (int64_t row = 0; row < length; row++)
+		{
+			integers[row] = random_below(14) - 7;
+			bytes[row] = (int8_t)(random_below(14) - 7);
+			reals[row] = random_below(6) == 0 ? (double)NAN : random_below(8) / 2.0 - 2;
+			offsets[row + 1] = offsets[row] + random_below(4);
+			for (int64_t i = offsets[row]; i < offsets[row + 1]; i++)
+				text[i] = (uint8_t)('a' + random_below(2));
+		}
+		for (int i = 0; i < 24; i++)
+			truths[i] = (uint8_t)random_below(256);
+		for (int i = 0; i < TREE_COLUMNS; i++)
+		{
+			types[i] = (LncType){.kind = kinds[i], .logical = "a type"};
+			for (int j = 0; j < 24; j++)
+				validity[i][j] = (uint8_t)(random_below(4) == 0 ? 0 : random_below(256) | random_below(256));
+			columns[i] = (LncColumn){.type = &types[i], .length = length, .values = values[i]};
+			if (kinds[i] == LNC_TYPE_UTF8)
+			{
+				columns[i].offsets = offsets;
+				columns[i].data = text;
+			}
+			if (kinds[i] != LNC_TYPE_NULL && random_below(3) > 0)
+				columns[i].validity = validity[i];
+		}
+		tree_used = 0;
+		random_tree(&root, 4);
+		OK(lnc_predicate_mask(&ctx, arena, &root, columns, length, &mask));
+		for (int64_t row = 0; row < (length + 63) / 64 * 64; row++)
+		{
+			bool got = (mask[row / 64] >> (row % 64) & 1) != 0;
+
+			assert_int_equal(got, row < length && tree_model(&root, columns, row) == 1);
+		}
+		lnc_arena_reset(arena);
+	}
+}
+
 static void
 what_cannot_be_asked(void **state)
 {
@@ -398,6 +611,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(reals_with_nan, setup, teardown),
 		cmocka_unit_test_setup_teardown(texts, setup, teardown),
 		cmocka_unit_test_setup_teardown(logic, setup, teardown),
+		cmocka_unit_test_setup_teardown(random_trees, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_cannot_be_asked, setup, teardown),
 	};
 
