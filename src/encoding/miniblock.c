@@ -17,6 +17,7 @@
  */
 #include <string.h>
 
+#include "base/bitmap.h"
 #include "base/buffer.h"
 #include "encoding/check.h"
 #include "encoding/layout21.h"
@@ -503,6 +504,36 @@ open_index(LncContext *ctx, LncPage21 *page, MiniBlock *mini, uint32_t depth, ui
 
 /* ---- no lists ---- */
 
+/* Values that nobody looks at, none of which is NULL: nothing has to be read for them. *done is false where they have no simple shape. */
+static LncCode
+make_unwanted(LncContext *ctx, const LncPage21 *page, const MiniBlock *mini, LncArena *arena, uint64_t count,
+			  LncBlock *out, bool *done)
+{
+	const LncShape *shape = mini->has_dictionary ? &mini->dictionary.shape : &mini->shape;
+	int64_t *offsets;
+	uint8_t *bytes;
+	uint64_t size = 0;
+
+	*done = mini->def == NULL && page->blob == NULL && page->type->kind != LNC_TYPE_STRUCT && shape->nlists == 0 &&
+			page->page.wanted != NULL && lnc_bits_count(page->page.wanted, page->page.wanted_at, count) == 0;
+	if (!*done)
+		return LNC_OK;
+	*out = (LncBlock){.shape = *shape, .count = count};
+	if (shape->variable)
+	{
+		LNC_TRY(LNC_NEW(ctx, arena, &offsets, count + 1));
+		out->offsets = offsets;
+	}
+	else
+		LNC_TRY(lnc_shape_bytes(ctx, shape, count, &size));
+	LNC_TRY(LNC_NEW(ctx, arena, &bytes, size));
+	if (shape->variable)
+		out->data = bytes;
+	else
+		out->items = bytes;
+	return LNC_OK;
+}
+
 static LncCode
 read_slots(LncContext *ctx, LncPage21 *page, LncArena *arena, LncArena *scratch, uint64_t first, uint64_t count,
 		   LncSlots *out)
@@ -511,6 +542,7 @@ read_slots(LncContext *ctx, LncPage21 *page, LncArena *arena, LncArena *scratch,
 	uint16_t *def = NULL;
 	LncBlockBuilder empty;
 	LncBlock indices;
+	bool unwanted;
 
 	out->nslots = count;
 	out->nvalues = count;
@@ -521,6 +553,9 @@ read_slots(LncContext *ctx, LncPage21 *page, LncArena *arena, LncArena *scratch,
 		lnc_block_builder_finish(&empty, &out->values);
 		return LNC_OK;
 	}
+	LNC_TRY(make_unwanted(ctx, page, mini, arena, count, &out->values, &unwanted));
+	if (unwanted)
+		return LNC_OK;
 	if (mini->def != NULL)
 		LNC_TRY(lnc_arena_alloc(ctx, scratch, count * sizeof(*def), (void **)&def));
 	out->def = def;

@@ -40,6 +40,7 @@ typedef struct AggregateState
 	MemoryContext turn;   /* values of conditions */
 	LanceLibrary *lib;
 	LanceColumnSet columns;
+	bool *presence; /* array of columns.nfields: only whether values are NULL is asked */
 	int noutputs;
 	Output *outputs;
 	LanceAggregate *wanted;    /* array of spec.naggregates */
@@ -109,6 +110,47 @@ converter_of(const AggregateState *state, AttrNumber attnum)
 	return NULL;
 }
 
+/* Values of the columns that an expression uses are looked at. */
+static void
+look_at(AggregateState *state, Node *expression, Index varno, const int32 *places)
+{
+	ListCell *lc;
+
+	foreach (lc, lance_pushdown_columns(NIL, expression, varno))
+	{
+		if (lfirst_int(lc) > 0 && places[lfirst_int(lc)] >= 0)
+			state->presence[places[lfirst_int(lc)]] = false;
+	}
+}
+
+/* Find the columns that are only counted. What conditions use is not among them, be it known by now to decide nothing. */
+static void
+find_counted(AggregateState *state, List *tlist, List *clauses, Index varno, const int32 *places)
+{
+	ListCell *lc;
+
+	state->presence = palloc0(Max(state->columns.nfields, 1) * sizeof(bool));
+	for (int i = 0; i < state->spec.naggregates; i++)
+	{
+		if (state->wanted[i].kind == LNC_COUNT)
+			state->presence[places[state->wanted[i].column->varattno]] = true;
+	}
+	for (int i = 0; i < state->spec.naggregates; i++)
+	{
+		if (state->wanted[i].kind != LNC_COUNT && state->wanted[i].column != NULL)
+			look_at(state, (Node *)state->wanted[i].column, varno, places);
+		look_at(state, (Node *)state->wanted[i].filter, varno, places);
+	}
+	foreach (lc, tlist)
+	{
+		Expr *expression = lfirst_node(TargetEntry, lc)->expr;
+
+		if (!IsA(expression, Aggref))
+			look_at(state, (Node *)expression, varno, places);
+	}
+	look_at(state, (Node *)clauses, varno, places);
+}
+
 static void
 prepare(AggregateState *state, ForeignScanState *node, Index varno)
 {
@@ -143,6 +185,7 @@ prepare(AggregateState *state, ForeignScanState *node, Index varno)
 	lance_match_columns(state->relation, dataset, shown, hidden, &state->columns);
 
 	places = lance_column_places(&state->columns, attributes.natts);
+	find_counted(state, plan->fdw_scan_tlist, clauses, varno, places);
 	state->aggregates = palloc0(Max(state->spec.naggregates, 1) * sizeof(LncAggregate));
 	state->filters = palloc0(Max(state->spec.naggregates, 1) * sizeof(LancePredicate *));
 	for (int i = 0; i < state->spec.naggregates; i++)
@@ -280,6 +323,7 @@ start_scan(AggregateState *state, const LncPredicate *condition)
 			.batch_rows = lance_batch_rows(state->source->dataset, &state->columns),
 			.filter = condition,
 			.nhidden = state->columns.nhidden_fields,
+			.presence = state->presence,
 		};
 
 		if (state->parallel != NULL)

@@ -23,6 +23,7 @@ typedef struct ColumnSource
 {
 	int32_t nparts; /* 0: no file stores the field */
 	ColumnPart *parts;
+	bool skip_values; /* only which rows are NULL is asked */
 } ColumnSource;
 
 struct LncFragmentReader
@@ -249,6 +250,12 @@ mark_rows(LncContext *ctx, LncArena *arena, uint64_t count, int64_t live, const 
 	return LNC_OK;
 }
 
+void
+lnc_fragment_reader_skip_values(LncFragmentReader *reader, int32_t index)
+{
+	reader->sources[index].skip_values = true;
+}
+
 LncCode
 lnc_fragment_reader_read(LncContext *ctx, LncFragmentReader *reader, LncArena *arena, int32_t index, uint64_t first,
 						 uint64_t count, int64_t live, const int64_t *indices, LncColumn *out)
@@ -259,7 +266,9 @@ lnc_fragment_reader_read(LncContext *ctx, LncFragmentReader *reader, LncArena *a
 
 	if (reader->sources[index].nparts == 0)
 		return make_nulls(ctx, reader, arena, index, live, out);
-	if (indices != NULL)
+	if (reader->sources[index].skip_values)
+		LNC_TRY(mark_rows(ctx, arena, count, 0, NULL, &wanted.some));
+	else if (indices != NULL)
 		LNC_TRY(mark_rows(ctx, arena, count, live, indices, &wanted.some));
 	LNC_TRY(read_parts(ctx, reader, arena, index, &wanted, &whole));
 	if (indices == NULL)

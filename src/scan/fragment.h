@@ -32,6 +32,12 @@ extern LncCode lnc_fragment_reader_open(LncContext *ctx, LncArena *arena, const 
 										LncUsage *blobs, LncFragmentReader **out) LNC_MUST_CHECK;
 
 /*
+ * Of column number index nothing is asked but which rows are NULL: what is read of it from now on may have any values, so
+ * that often none has to be read.
+ */
+extern void lnc_fragment_reader_skip_values(LncFragmentReader *reader, int32_t index);
+
+/*
  * Column number index for some rows of [first, first + count): all of them when indices is NULL (then live is count), else
  * the live rows at first + indices[i], indices ascending. Blobs are descriptors that can be read while the reader lives.
  */

@@ -28,6 +28,7 @@ struct LncScan
 	const LncType **types;      /* array of ncolumns; of the schema */
 	const LncPredicate *filter; /* NULL: none; borrowed */
 	bool *filters;              /* array of ncolumns: the filter looks at that column */
+	bool *presence;             /* array of ncolumns: as in LncScanSpec */
 	int32_t nhidden;
 	uint32_t system_columns;
 	int64_t batch_rows;
@@ -102,6 +103,9 @@ lnc_scan_open(LncContext *ctx, LncArena *arena, const LncDataset *dataset, const
 	lnc_arena_limit(scan->batch_arena);
 	scan->nhidden = spec->nhidden;
 	LNC_TRY(LNC_NEW(ctx, arena, &scan->filters, scan->ncolumns));
+	LNC_TRY(LNC_NEW(ctx, arena, &scan->presence, scan->ncolumns));
+	if (spec->presence != NULL && scan->ncolumns > 0)
+		memcpy(scan->presence, spec->presence, (size_t)scan->ncolumns * sizeof(*scan->presence));
 	LNC_TRY(LNC_NEW(ctx, arena, &scan->types, scan->ncolumns));
 	for (int32_t i = 0; i < scan->ncolumns; i++)
 		scan->types[i] = &dataset->schema.fields[scan->columns[i]].type;
@@ -121,8 +125,14 @@ open_sources(LncContext *ctx, LncScan *scan)
 	if (scan->system_columns != 0)
 		LNC_TRY(lnc_system_source_open(ctx, scan->fragment_arena, scan->dataset, fragment, scan->system_columns,
 									   &scan->system));
-	return lnc_fragment_reader_open(ctx, scan->fragment_arena, scan->dataset, fragment, scan->ncolumns,
-									scan->columns, &scan->stats.blobs, &scan->reader);
+	LNC_TRY(lnc_fragment_reader_open(ctx, scan->fragment_arena, scan->dataset, fragment, scan->ncolumns,
+									 scan->columns, &scan->stats.blobs, &scan->reader));
+	for (int32_t i = 0; i < scan->ncolumns; i++)
+	{
+		if (scan->presence[i] && !scan->filters[i])
+			lnc_fragment_reader_skip_values(scan->reader, i);
+	}
+	return LNC_OK;
 }
 
 static LncCode

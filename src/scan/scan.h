@@ -29,9 +29,11 @@ typedef struct LncScanSpec
 
 	/* NULL: all rows. Else those for which it is true; its leaves look at the columns. Borrowed while the scan lives. */
 	const LncPredicate *filter;
-	int32_t nhidden;    /* so many of the last columns are there for the filter alone: they are absent in batches */
-	int64_t batch_rows; /* upper bound of rows a batch; 0: 4096 */
-	int64_t first_rows; /* of the first batch, from which the next ones grow; 0: 64 */
+	int32_t nhidden; /* so many of the last columns are there for the filter alone: they are absent in batches */
+	const bool *
+		presence; /* of each column: only which rows are NULL is asked of it, unless the filter looks at it; NULL: of none */
+	int64_t batch_rows;   /* upper bound of rows a batch; 0: 4096 */
+	int64_t first_rows;   /* of the first batch, from which the next ones grow; 0: 64 */
 	uint64_t batch_bytes; /* bound of a batch's memory; 0: LNC_SCAN_BATCH_BYTES */
 
 	/*

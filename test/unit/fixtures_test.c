@@ -257,6 +257,69 @@ check_scan(const Opened *opened, int32_t ncolumns, const int32_t *columns, const
 	totals.rows += rows;
 }
 
+/* The next row of a scan: moves to the next batch where one has ended. False at the end, or at an error. */
+static bool
+next_row(const Opened *opened, LncScan *scan, const LncBatch **batch, int64_t *row)
+{
+	while (*batch == NULL || ++*row >= (*batch)->length)
+	{
+		*row = -1;
+		if (lnc_scan_next(opened->ctx, scan, batch) != LNC_OK)
+			complain_error(opened, "next batch");
+		if (*batch == NULL)
+			return false;
+	}
+	return true;
+}
+
+/* Where only that is asked, the same values are NULL; of every other column everything else is there, too. */
+static void
+check_presence(const Opened *opened, int32_t ncolumns, const int32_t *columns, int64_t batch_rows)
+{
+	bool *presence = calloc((size_t)ncolumns + 1, sizeof(*presence));
+	LncScanSpec whole = {.ncolumns = ncolumns, .columns = columns, .batch_rows = batch_rows};
+	LncScanSpec part = {.ncolumns = ncolumns, .columns = columns, .batch_rows = batch_rows, .presence = presence};
+	const LncBatch *expected = NULL;
+	const LncBatch *got = NULL;
+	LncScan *scans[2];
+	int64_t row;
+	int64_t at;
+
+	for (int32_t i = 0; i < ncolumns; i++)
+		presence[i] = i % 3 != 2;
+	if (lnc_scan_open(opened->ctx, opened->arena, opened->dataset, &whole, &scans[0]) != LNC_OK ||
+		lnc_scan_open(opened->ctx, opened->arena, opened->dataset, &part, &scans[1]) != LNC_OK)
+		complain_error(opened, "scan");
+	else
+	{
+		while (next_row(opened, scans[0], &expected, &row))
+		{
+			if (!next_row(opened, scans[1], &got, &at))
+			{
+				complain("%s: fewer rows where only NULLs are asked for", opened->label);
+				break;
+			}
+			for (int32_t i = 0; i < ncolumns; i++)
+			{
+				FixtureText texts[2] = {{0}};
+
+				if (lnc_column_is_null(&expected->columns[i], row) != lnc_column_is_null(&got->columns[i], at))
+					complain("%s: column %d: NULL or not", opened->label, i);
+				if (presence[i] || lnc_type_is_blob(expected->columns[i].type))
+					continue;
+				fixture_text_value(&texts[0], &expected->columns[i], row);
+				fixture_text_value(&texts[1], &got->columns[i], at);
+				if (strcmp(texts[0].text, texts[1].text) != 0)
+					complain("%s: column %d differs beside columns of which only NULLs are asked for",
+							 opened->label, i);
+				free(texts[0].text);
+				free(texts[1].text);
+			}
+		}
+	}
+	free(presence);
+}
+
 /* Files of other versions than those that are read. */
 static void
 expect_version_refused(const Opened *opened, const char *version)
@@ -319,6 +382,8 @@ check_version(const Opened *opened, const char *file_version, const char *expect
 	check_scan(opened, 0, NULL, slots, 0, 0, NULL, rows);
 	check_scan(opened, ncolumns, columns, slots, 0, 0, expected, rows);
 	check_scan(opened, ncolumns, columns, slots, 37, 0, expected, rows);
+	check_presence(opened, ncolumns, columns, 0);
+	check_presence(opened, ncolumns, columns, 37);
 	check_scan(opened, ncolumns, columns, slots, 0, (uint64_t)40 * 1024, expected, rows);
 
 done:
