@@ -103,7 +103,26 @@ EXECUTE n;
 ALTER FOREIGN TABLE mv3 OPTIONS (SET version '5');
 EXECUTE n;
 
--- Scans are not parallel, and the answers stay the same.
+-- ANALYZE reads runs of rows from all over the dataset: bounds are those of the whole, the order of a sorted column is seen.
+SELECT attach('del_bitmap', 'sorted');
+CREATE FUNCTION sampled(times int, OUT low bigint, OUT high bigint, OUT follows bool, OUT distinct_values real) LANGUAGE plpgsql AS $$
+DECLARE
+	bounds bigint[];
+BEGIN
+	SET LOCAL default_statistics_target = 1;
+	FOR i IN 1 .. times LOOP
+		ANALYZE sorted;
+		SELECT histogram_bounds::text::bigint[], correlation > 0.99, n_distinct INTO bounds, follows, distinct_values
+			FROM pg_stats WHERE schemaname = 'plan' AND tablename = 'sorted' AND attname = 'id';
+		low := least(low, bounds[1]);
+		high := greatest(high, bounds[2]);
+	END LOOP;
+END $$;
+SELECT low < 1500 AS low, high > 6200 AS high, follows, distinct_values FROM sampled(30);
+ANALYZE sorted;
+SELECT estimate('SELECT 1 FROM sorted WHERE id < 1667')::int BETWEEN 980 AND 1020 AS near, count(*) FROM sorted WHERE id < 1667;
+
+-- Tables this small are shared by workers only where that is free, and the answers stay the same.
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;

@@ -1,6 +1,9 @@
 /*
  * analyze.c
- *	  ANALYZE: a bounded sample from randomly chosen fragments.
+ *	  ANALYZE: a bounded sample of randomly chosen runs of rows.
+ *
+ * As the server reads blocks of its own tables: all fragments are cut into runs, of which some are drawn, each as likely as any
+ * other, and of their rows the sample is drawn.
  */
 #include "postgres.h"
 
@@ -19,8 +22,11 @@
 /* Rows read for one row of the sample: the sample is drawn from runs, and runs should not be taken whole. */
 #define ROWS_PER_SAMPLE_ROW 5
 
-/* Opening a fragment costs several requests, so fewer rows are never read from one. */
-#define MIN_FRAGMENT_ROWS 256
+/* Reading a run costs a request for each column, and opening a fragment several. */
+#define RUN_ROWS 512
+
+/* Where fragments have fewer rows than that, at most so many runs are read as would be if runs had so many. */
+#define MIN_RUN_ROWS 256
 
 /*
  * Memory that the sample's rows may take. Wide rows (vectors) make the sample smaller; the server's statistics of
@@ -38,7 +44,8 @@ typedef struct Sample
 	Relation relation;
 	LanceColumnSet columns;
 	HeapTuple *rows;
-	int wanted; /* size of the reservoir; falls when rows are wide */
+	double *places; /* of them, as many rows were seen before */
+	int wanted;     /* size of the reservoir; falls when rows are wide */
 	int count;
 	double seen;
 	Size bytes;
@@ -88,6 +95,7 @@ take_row(Sample *sample, const LncBatch *batch, int64 row)
 			return;
 		}
 		sample->bytes += tuple->t_len;
+		sample->places[sample->count] = sample->seen;
 		sample->rows[sample->count++] = tuple;
 		if (sample->bytes > MAX_SAMPLE_BYTES && sample->count >= MIN_SAMPLE_ROWS)
 			sample->wanted = sample->count;
@@ -105,35 +113,94 @@ take_row(Sample *sample, const LncBatch *batch, int64 row)
 		sample->bytes += tuple->t_len;
 		sample->bytes -= sample->rows[place]->t_len;
 		heap_freetuple(sample->rows[place]);
+		sample->places[place] = sample->seen;
 		sample->rows[place] = tuple;
 	}
 }
 
-/* Up to limit rows from the start of one fragment. */
+/* The runs that are read, ascending. */
+typedef struct Runs
+{
+	const LncDataset *dataset;
+	BlockSamplerData sampler;
+	int32 fragment;
+	BlockNumber first; /* number of the fragment's first run */
+} Runs;
+
+static uint64
+runs_of(const LncFragment *fragment)
+{
+	return (fragment->physical_rows + RUN_ROWS - 1) / RUN_ROWS;
+}
+
 static void
-sample_fragment(Sample *sample, const LncDataset *dataset, const LncFragment *fragment, double limit)
+draw_runs(Runs *runs, const LncDataset *dataset, double budget)
+{
+	double rows = 1;
+	double nruns = 0;
+	double wanted;
+
+	for (int32 i = 0; i < dataset->nfragments; i++)
+	{
+		rows += (double)dataset->fragments[i].physical_rows;
+		nruns += (double)runs_of(&dataset->fragments[i]);
+	}
+	wanted = ceil(Min(budget * nruns / rows, budget / MIN_RUN_ROWS));
+	memset(runs, 0, sizeof(*runs));
+	runs->dataset = dataset;
+	BlockSampler_Init(&runs->sampler, (BlockNumber)Min(nruns, (double)MaxBlockNumber), (int)Max(wanted, 1),
+					  pg_prng_uint32(&pg_global_prng_state));
+}
+
+/* LncScanSpec.next_range */
+static bool
+next_run(void *arg, LncRowRange *out)
+{
+	Runs *runs = arg;
+	const LncFragment *fragment;
+	BlockNumber run;
+
+	if (!BlockSampler_HasMore(&runs->sampler))
+		return false;
+	run = BlockSampler_Next(&runs->sampler);
+	fragment = &runs->dataset->fragments[runs->fragment];
+	while (run - runs->first >= runs_of(fragment))
+	{
+		runs->first += (BlockNumber)runs_of(fragment);
+		fragment = &runs->dataset->fragments[++runs->fragment];
+	}
+	out->fragment = runs->fragment;
+	out->first = (uint64)(run - runs->first) * RUN_ROWS;
+	out->count = Min(RUN_ROWS, fragment->physical_rows - out->first);
+	return true;
+}
+
+/* Take rows out of about budget rows of the dataset. */
+static void
+sample_rows(Sample *sample, const LncDataset *dataset, double budget)
 {
 	LanceLibrary *lib = lance_library_create(CurrentMemoryContext);
-	LncDataset part = *dataset;
+	Runs runs;
 	LncScanSpec spec = {
 		.ncolumns = sample->columns.nfields,
 		.columns = sample->columns.fields,
 		.system_columns = sample->columns.system,
-		.batch_rows = Min(lance_batch_rows(dataset, &sample->columns), (int64)limit),
+		.batch_rows = Min(lance_batch_rows(dataset, &sample->columns), RUN_ROWS),
+		.next_range = next_run,
+		.range_arg = &runs,
 	};
-	const LncBatch *batch;
 	LncScan *scan;
-	double taken = 0;
 
-	part.nfragments = 1;
-	part.fragments = fragment;
-	lance_check(&lib->ctx, lnc_scan_open(&lib->ctx, lib->arena, &part, &spec, &scan));
-	while (taken < limit)
+	draw_runs(&runs, dataset, budget);
+	lance_check(&lib->ctx, lnc_scan_open(&lib->ctx, lib->arena, dataset, &spec, &scan));
+	for (;;)
 	{
+		const LncBatch *batch;
+
 		lance_check(&lib->ctx, lnc_scan_next(&lib->ctx, scan, &batch));
 		if (batch == NULL)
 			break;
-		for (int64 row = 0; row < batch->length && taken < limit; row++, taken++)
+		for (int64 row = 0; row < batch->length; row++)
 		{
 			vacuum_delay_point();
 			take_row(sample, batch, row);
@@ -142,20 +209,36 @@ sample_fragment(Sample *sample, const LncDataset *dataset, const LncFragment *fr
 	lance_library_destroy(lib);
 }
 
-/* The fragments' numbers in random order. */
-static int *
-shuffled(int count)
+typedef struct PlacedRow
 {
-	int *order = palloc((count + 1) * sizeof(int));
+	double place;
+	HeapTuple row;
+} PlacedRow;
 
-	for (int i = 0; i < count; i++)
+static int
+compare_places(const void *a, const void *b)
+{
+	double x = ((const PlacedRow *)a)->place;
+	double y = ((const PlacedRow *)b)->place;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Back into the order of the dataset: how well columns follow it is one of the statistics. */
+static void
+sort_rows(Sample *sample)
+{
+	PlacedRow *placed = palloc(Max(sample->count, 1) * sizeof(*placed));
+
+	for (int i = 0; i < sample->count; i++)
 	{
-		int j = (int)pg_prng_uint64_range(&pg_global_prng_state, 0, (uint64)i);
-
-		order[i] = order[j];
-		order[j] = i;
+		placed[i].place = sample->places[i];
+		placed[i].row = sample->rows[i];
 	}
-	return order;
+	qsort(placed, sample->count, sizeof(*placed), compare_places);
+	for (int i = 0; i < sample->count; i++)
+		sample->rows[i] = placed[i].row;
+	pfree(placed);
 }
 
 static int
@@ -166,11 +249,10 @@ acquire_sample(Relation relation, int elevel, HeapTuple *rows, int targrows, dou
 	LanceSource *source = lance_source_open(options, GetUserId(), NULL);
 	const LncDataset *dataset = source->dataset;
 	TupleDesc tupdesc = RelationGetDescr(relation);
-	double budget = (double)targrows * ROWS_PER_SAMPLE_ROW;
-	Sample sample = {.relation = relation, .rows = rows, .wanted = targrows};
+	Sample sample = {
+		.relation = relation, .rows = rows, .wanted = targrows, .places = palloc(targrows * sizeof(double))};
 	List *attnums = NIL;
 	uint64 live;
-	int *order;
 
 	for (int i = 0; i < tupdesc->natts; i++)
 	{
@@ -183,14 +265,8 @@ acquire_sample(Relation relation, int elevel, HeapTuple *rows, int targrows, dou
 	sample.row_context = AllocSetContextCreate(CurrentMemoryContext, "lance sample row", ALLOCSET_DEFAULT_SIZES);
 	lance_check(&source->lib->ctx, lnc_dataset_count_rows(&source->lib->ctx, dataset, &live));
 
-	/* What small fragments lack is spread over those that follow. */
-	order = shuffled(dataset->nfragments);
-	for (int i = 0; i < dataset->nfragments && sample.seen < budget; i++)
-	{
-		double left = (budget - sample.seen) / (dataset->nfragments - i);
-
-		sample_fragment(&sample, dataset, &dataset->fragments[order[i]], Max(MIN_FRAGMENT_ROWS, ceil(left)));
-	}
+	sample_rows(&sample, dataset, (double)targrows * ROWS_PER_SAMPLE_ROW);
+	sort_rows(&sample);
 	MemoryContextDelete(sample.row_context);
 	*totalrows = (double)live;
 	*totaldeadrows = 0;
