@@ -16,9 +16,11 @@
 #include "common/int.h"
 #include "executor/executor.h"
 #include "fdw/nearest.h"
+#include "fdw/nearest_heap.h"
 #include "parser/parse_coerce.h"
 #include "pg/report.h"
 #include "pg/vector.h"
+#include "scan/take.h"
 #include "utils/float.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -28,31 +30,8 @@
 #define CACHED_BYTES (256.0 * 1024)
 #define LEAST_ROWS 64
 
-/* Candidates that there is room for at first. */
+/* Addresses that there is room for at first. */
 #define FIRST_ROOM 1024
-
-typedef struct Candidate
-{
-	int rank; /* 0: a number, 1: NaN, 2: NULL */
-	double distance;
-	uint64 place; /* in the order of the rows */
-	uint64 address;
-} Candidate;
-
-/* The nearest so far: a heap whose first is the farthest, and the addresses of later ones that are just as far as that. */
-typedef struct Nearest
-{
-	Candidate *heap;
-	int64 count;
-	int64 room;
-	int64 most;
-	uint64 seen; /* rows */
-
-	bool wants_ties;
-	uint64 *ties;
-	int64 nties;
-	int64 ties_room;
-} Nearest;
 
 /* What distances are taken to. */
 typedef struct Sought
@@ -73,108 +52,13 @@ typedef struct Sought
 typedef struct Work
 {
 	LanceLibrary *lib;
+	const LncDataset *dataset;
 	LncArena *scratch;
 	const LanceNearestSearch *search;
-	Nearest nearest;
+	LanceNearestHeap nearest;
 	Sought sought;
 	MemoryContext row; /* of values for pgvector */
 } Work;
-
-/* ---- the nearest so far */
-
-/* How far, without regard to the order of the rows. */
-static int
-compare_distances(const Candidate *x, const Candidate *y)
-{
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	if (x->rank == 0 && x->distance != y->distance)
-		return x->distance < y->distance ? -1 : 1;
-	return 0;
-}
-
-/* Of equally near rows the one that comes first is nearer. */
-static int
-compare_candidates(const void *a, const void *b)
-{
-	const Candidate *x = a;
-	const Candidate *y = b;
-	int order = compare_distances(x, y);
-
-	if (order != 0)
-		return order;
-	return x->place < y->place ? -1 : x->place > y->place;
-}
-
-static void
-sift_down(Nearest *nearest, Candidate candidate)
-{
-	int64 at = 0;
-
-	for (;;)
-	{
-		int64 child = 2 * at + 1;
-
-		if (child >= nearest->count)
-			break;
-		if (child + 1 < nearest->count && compare_candidates(&nearest->heap[child + 1], &nearest->heap[child]) > 0)
-			child++;
-		if (compare_candidates(&nearest->heap[child], &candidate) <= 0)
-			break;
-		nearest->heap[at] = nearest->heap[child];
-		at = child;
-	}
-	nearest->heap[at] = candidate;
-}
-
-static void
-add_tie(Nearest *nearest, uint64 address)
-{
-	if (nearest->nties == nearest->ties_room)
-	{
-		nearest->ties_room = Max(64, nearest->ties_room * 2);
-		nearest->ties = nearest->ties == NULL ? palloc(nearest->ties_room * sizeof(uint64))
-											  : repalloc_huge(nearest->ties, nearest->ties_room * sizeof(uint64));
-	}
-	nearest->ties[nearest->nties++] = address;
-}
-
-/* Candidates come in the order of the rows: one that is as far as the farthest is behind it. */
-static void
-offer(Nearest *nearest, Candidate candidate)
-{
-	int64 at = nearest->count;
-
-	if (nearest->count == nearest->most)
-	{
-		Candidate farthest = nearest->heap[0];
-		int order = compare_distances(&candidate, &farthest);
-
-		if (order < 0)
-		{
-			sift_down(nearest, candidate);
-			if (compare_distances(&nearest->heap[0], &farthest) != 0)
-				nearest->nties = 0;
-			else if (nearest->wants_ties)
-				add_tie(nearest, farthest.address);
-		}
-		else if (order == 0 && nearest->wants_ties)
-			add_tie(nearest, candidate.address);
-		return;
-	}
-	if (nearest->count == nearest->room)
-	{
-		nearest->room = Min(nearest->room * 2, nearest->most);
-		nearest->heap = repalloc_huge(nearest->heap, nearest->room * sizeof(Candidate));
-	}
-	nearest->count++;
-	while (at > 0 && compare_candidates(&nearest->heap[(at - 1) / 2], &candidate) < 0)
-	{
-		nearest->heap[at] = nearest->heap[(at - 1) / 2];
-		at = (at - 1) / 2;
-	}
-	nearest->heap[at] = candidate;
-}
 
 /* ---- distances */
 
@@ -245,7 +129,7 @@ measure(Work *work, LncMetric metric, const LncColumn *vectors, const LncVector 
 static void
 offer_batch(Work *work, const LncColumn *vectors, const uint64_t *addresses)
 {
-	Nearest *nearest = &work->nearest;
+	LanceNearestHeap *nearest = &work->nearest;
 	double *distances;
 	bool *isnull;
 
@@ -255,7 +139,8 @@ offer_batch(Work *work, const LncColumn *vectors, const uint64_t *addresses)
 			&distances, &isnull);
 	for (int64 row = 0; row < vectors->length; row++)
 	{
-		Candidate candidate = {.distance = distances[row], .place = nearest->seen + row, .address = addresses[row]};
+		LanceCandidate candidate = {
+			.distance = distances[row], .place = nearest->seen + row, .address = addresses[row]};
 
 		/* Most rows are farther than all that were kept. */
 		if (nearest->count == nearest->most && nearest->heap[0].rank == 0 &&
@@ -264,7 +149,7 @@ offer_batch(Work *work, const LncColumn *vectors, const uint64_t *addresses)
 		if (work->search->nbounds > 0 && (isnull[row] || !passes_bounds(work, distances[row])))
 			continue;
 		candidate.rank = isnull[row] ? 2 : isnan(distances[row]) ? 1 : 0;
-		offer(nearest, candidate);
+		lance_nearest_offer(nearest, candidate);
 	}
 	nearest->seen += vectors->length;
 }
@@ -360,7 +245,7 @@ is_farther(const Work *work, double distance, double squares, double farthest)
 static void
 offer_pgvector_batch(Work *work, const LncColumn *vectors, const uint64_t *addresses)
 {
-	Nearest *nearest = &work->nearest;
+	LanceNearestHeap *nearest = &work->nearest;
 	Sought *sought = &work->sought;
 	bool products = work->search->metric == LNC_METRIC_COSINE || work->search->metric == LNC_METRIC_PRODUCT;
 	double *distances = NULL;
@@ -376,7 +261,7 @@ offer_pgvector_batch(Work *work, const LncColumn *vectors, const uint64_t *addre
 	for (int64 row = 0; row < vectors->length; row++)
 	{
 		bool null = sought->isnull || lnc_column_is_null(vectors, row);
-		Candidate candidate = {.rank = 2, .place = nearest->seen + row, .address = addresses[row]};
+		LanceCandidate candidate = {.rank = 2, .place = nearest->seen + row, .address = addresses[row]};
 
 		if (!null)
 		{
@@ -396,7 +281,7 @@ offer_pgvector_batch(Work *work, const LncColumn *vectors, const uint64_t *addre
 		}
 		if (work->search->nbounds > 0 && (null || !passes_bounds(work, candidate.distance)))
 			continue;
-		offer(nearest, candidate);
+		lance_nearest_offer(nearest, candidate);
 	}
 	nearest->seen += vectors->length;
 }
@@ -469,65 +354,214 @@ cached_rows(const LncDataset *dataset, const LncScanSpec *spec)
 }
 
 static void
-look_at_all(Work *work, const LncDataset *dataset, LncArena *arena, const LncScanSpec *spec, int32 vectors,
-			LncScanStats *stats)
+offer_vectors(Work *work, const LncColumn *vectors, const uint64_t *addresses)
+{
+	lnc_arena_reset(work->scratch);
+	if (OidIsValid(work->search->function))
+		offer_pgvector_batch(work, vectors, addresses);
+	else
+		offer_batch(work, vectors, addresses);
+}
+
+/* Look at the vectors of all rows that pass the filter. */
+static void
+look_at_all(Work *work, LncArena *arena, const LncScanSpec *spec, int32 vectors, LncScanStats *stats)
 {
 	LncContext *ctx = &work->lib->ctx;
 	LncScanSpec with_addresses = *spec;
+	const LncBatch *batch;
 	LncScan *scan;
 
 	with_addresses.system_columns = LNC_SYSTEM_ROW_ADDRESS;
 	if (spec->filter == NULL)
-		with_addresses.batch_rows = cached_rows(dataset, spec);
-	lance_check(ctx, lnc_arena_create_child(ctx, arena, &work->scratch));
-	lance_check(ctx, lnc_scan_open(ctx, arena, dataset, &with_addresses, &scan));
+		with_addresses.batch_rows = cached_rows(work->dataset, spec);
+	lance_check(ctx, lnc_scan_open(ctx, arena, work->dataset, &with_addresses, &scan));
 	for (;;)
 	{
-		const LncBatch *batch;
-		const uint64_t *addresses;
-
 		lance_check(ctx, lnc_scan_next(ctx, scan, &batch));
 		if (batch == NULL)
 			break;
-		addresses = batch->columns[batch->ncolumns - 1].values;
-		lnc_arena_reset(work->scratch);
-		if (OidIsValid(work->search->function))
-			offer_pgvector_batch(work, &batch->columns[vectors], addresses);
-		else
-			offer_batch(work, &batch->columns[vectors], addresses);
+		offer_vectors(work, &batch->columns[vectors], batch->columns[batch->ncolumns - 1].values);
 	}
 	lnc_scan_stats(scan, stats);
+}
+
+/* ---- few rows pass: their addresses first, then their vectors */
+
+/* What is handed out to a scan, kept so that another one can begin with it. There is no more than was made room for. */
+typedef struct Ranges
+{
+	bool (*next)(void *arg, LncRowRange *out);
+	void *arg;
+	LncRowRange *kept;
+	int64 count;
+	int64 room;
+	int64 at;  /* of those that are handed out again */
+	bool lost; /* some were not kept */
+} Ranges;
+
+static bool
+keep_range(void *arg, LncRowRange *out)
+{
+	Ranges *ranges = arg;
+
+	if (!ranges->next(ranges->arg, out))
+		return false;
+	if (ranges->count < ranges->room)
+		ranges->kept[ranges->count++] = *out;
+	else
+		ranges->lost = true;
+	return true;
+}
+
+static bool
+repeat_range(void *arg, LncRowRange *out)
+{
+	Ranges *ranges = arg;
+
+	if (ranges->at == ranges->count)
+		return ranges->next(ranges->arg, out);
+	*out = ranges->kept[ranges->at++];
+	return true;
+}
+
+/* The addresses of rows that pass. */
+typedef struct Passed
+{
+	uint64 *addresses;
+	size_t count;
+	size_t room;
+} Passed;
+
+static void
+add_passed(Passed *passed, const uint64_t *addresses, int64 count)
+{
+	if (passed->room - passed->count < (size_t)count)
+	{
+		passed->room = Max(passed->room * 2, passed->count + count);
+		passed->addresses = repalloc_huge(passed->addresses, passed->room * sizeof(uint64));
+	}
+	memcpy(passed->addresses + passed->count, addresses, count * sizeof(uint64));
+	passed->count += count;
+}
+
+/* Find the rows that pass, unless these are more than most and can be looked at in another way. */
+static bool
+find_passed(Work *work, LncArena *arena, const LncScanSpec *spec, const Ranges *ranges, double most, Passed *passed,
+			LncScanStats *stats)
+{
+	LncContext *ctx = &work->lib->ctx;
+	LncScanSpec only_filter = *spec;
+	const LncBatch *batch;
+	LncScan *scan;
+
+	only_filter.system_columns = LNC_SYSTEM_ROW_ADDRESS;
+	only_filter.nhidden = only_filter.ncolumns;
+	lance_check(ctx, lnc_scan_open(ctx, arena, work->dataset, &only_filter, &scan));
+	for (;;)
+	{
+		lance_check(ctx, lnc_scan_next(ctx, scan, &batch));
+		if (batch == NULL)
+			break;
+		add_passed(passed, batch->columns[batch->ncolumns - 1].values, batch->length);
+		if ((double)passed->count > most && !ranges->lost)
+			return false;
+	}
+	lnc_scan_stats(scan, stats);
+	return true;
+}
+
+static void
+look_at_passed(Work *work, LncArena *arena, const LncScanSpec *spec, int32 vectors, const Passed *passed)
+{
+	LncContext *ctx = &work->lib->ctx;
+	LncScanSpec only_vectors = {.ncolumns = 1, .columns = &spec->columns[vectors], .batch_rows = spec->batch_rows};
+	LncTakeSpec take_spec = {
+		.by = LNC_TAKE_ADDRESS,
+		.ncolumns = 1,
+		.columns = only_vectors.columns,
+		.system_columns = LNC_SYSTEM_ROW_ADDRESS,
+		.batch_rows = cached_rows(work->dataset, &only_vectors),
+	};
+	const LncTaken *taken;
+	LncTake *take;
+
+	lance_check(ctx, lnc_take_open(ctx, arena, work->dataset, &take_spec, &take));
+	lance_check(ctx, lnc_take_start(ctx, take, passed->count, passed->addresses));
+	for (;;)
+	{
+		lance_check(ctx, lnc_take_next(ctx, take, &taken));
+		if (taken == NULL)
+			break;
+		offer_vectors(work, &taken->batch.columns[0], taken->batch.columns[1].values);
+	}
+}
+
+/* The part of all rows that passes at most where it is worth while to know them before their vectors are read. */
+#define FEW_PART (1.0 / 16)
+
+/* Rows of a range are at least so many, but for the last ones of fragments. */
+#define RANGE_ROWS 4096
+
+static void
+look_at_few(Work *work, LncArena *arena, const LncScanSpec *spec, int32 vectors, LncScanStats *stats)
+{
+	Ranges ranges = {.next = spec->next_range, .arg = spec->range_arg};
+	LncScanSpec kept = *spec;
+	Passed passed = {.room = FIRST_ROOM, .addresses = palloc(FIRST_ROOM * sizeof(uint64))};
+	double rows = 0;
+
+	for (int32 i = 0; i < work->dataset->nfragments; i++)
+	{
+		rows += (double)work->dataset->fragments[i].physical_rows;
+		ranges.room += (int64)(work->dataset->fragments[i].physical_rows / RANGE_ROWS) + 1;
+	}
+	if (spec->next_range != NULL)
+	{
+		ranges.kept = palloc_extended(ranges.room * sizeof(*ranges.kept), MCXT_ALLOC_HUGE);
+		kept.next_range = keep_range;
+		kept.range_arg = &ranges;
+	}
+	if (find_passed(work, arena, &kept, &ranges, rows * FEW_PART, &passed, stats))
+		look_at_passed(work, arena, spec, vectors, &passed);
+	else
+	{
+		kept.next_range = spec->next_range != NULL ? repeat_range : NULL;
+		look_at_all(work, arena, &kept, vectors, stats);
+	}
+}
+
+/* Whether vectors are read only of rows that pass: not where the filter looks at them itself. */
+static bool
+is_filtered(const LncScanSpec *spec, int32 vectors)
+{
+	bool *used;
+
+	if (spec->filter == NULL)
+		return false;
+	used = palloc0(spec->ncolumns * sizeof(*used));
+	lnc_predicate_columns(spec->filter, used);
+	return !used[vectors];
 }
 
 uint64 *
 lance_nearest_find(LanceLibrary *lib, const LncDataset *dataset, LanceNearestSearch *search, ExprContext *econtext,
 				   const LncScanSpec *spec, int32 vectors, size_t *found, LncScanStats *stats)
 {
-	Work work = {.lib = lib, .search = search};
-	Nearest *nearest = &work.nearest;
-	uint64 *addresses;
+	Work work = {.lib = lib, .dataset = dataset, .search = search};
+	LanceNearestHeap *nearest = &work.nearest;
 
 	evaluate(search, econtext, &work.sought);
 	*found = 0;
 	if (work.sought.nothing || work.sought.count < 1)
-		return palloc(sizeof(*addresses));
-	nearest->most = work.sought.count;
-	nearest->wants_ties = search->ties;
-	nearest->room = Min(nearest->most, FIRST_ROOM);
-	nearest->heap = palloc(nearest->room * sizeof(Candidate));
+		return palloc(sizeof(uint64));
+	lance_nearest_begin(nearest, work.sought.count, search->ties);
 	work.row = AllocSetContextCreate(CurrentMemoryContext, "lance vector", ALLOCSET_SMALL_SIZES);
 	if (search->arena == NULL)
 		lance_check(&lib->ctx, lnc_arena_create_child(&lib->ctx, lib->arena, &search->arena));
-	look_at_all(&work, dataset, search->arena, spec, vectors, stats);
+	lance_check(&lib->ctx, lnc_arena_create_child(&lib->ctx, search->arena, &work.scratch));
+	(is_filtered(spec, vectors) ? look_at_few : look_at_all)(&work, search->arena, spec, vectors, stats);
 	lnc_arena_reset(search->arena);
 	MemoryContextDelete(work.row);
-	qsort(nearest->heap, nearest->count, sizeof(Candidate), compare_candidates);
-	*found = (size_t)(nearest->count + nearest->nties);
-	addresses = palloc_extended(Max(*found, 1) * sizeof(*addresses), MCXT_ALLOC_HUGE);
-	for (int64 i = 0; i < nearest->count; i++)
-		addresses[i] = nearest->heap[i].address;
-	if (nearest->nties > 0)
-		memcpy(addresses + nearest->count, nearest->ties, nearest->nties * sizeof(*addresses));
-	pfree(nearest->heap);
-	return addresses;
+	return lance_nearest_end(nearest, found);
 }

@@ -295,13 +295,13 @@ next_window(LncContext *ctx, LncScan *scan, Window *window)
 	return LNC_OK;
 }
 
-/* Read the columns of the batch that the filter looks at, or the others, for the live rows of the window. */
+/* Read the columns of the batch that the filter looks at, or the others unless they are hidden, for the live rows of the window. */
 static LncCode
 read_columns(LncContext *ctx, LncScan *scan, const Window *window, bool filters, LncBatch *batch)
 {
 	for (int32_t i = 0; i < scan->ncolumns; i++)
 	{
-		if (scan->filters[i] == filters)
+		if (scan->filters[i] == filters && (filters || i < scan->ncolumns - scan->nhidden))
 			LNC_TRY(lnc_fragment_reader_read(ctx, scan->reader, scan->batch_arena, i, window->first, window->count,
 											 window->live, window->indices, &batch->columns[i]));
 	}
@@ -382,7 +382,7 @@ read_batch(LncContext *ctx, LncScan *scan, Window *window, LncBatch **out)
 	}
 	LNC_TRY(read_columns(ctx, scan, &chosen, false, batch));
 	for (int32_t i = scan->ncolumns - scan->nhidden; i < scan->ncolumns; i++)
-		batch->columns[i] = lnc_column_absent(batch->columns[i].type, batch->length);
+		batch->columns[i] = lnc_column_absent(scan->types[i], batch->length);
 	if (scan->system_columns != 0)
 		LNC_TRY(lnc_system_source_read(ctx, scan->batch_arena, scan->system, chosen.first, chosen.count,
 									   chosen.live, chosen.indices, &batch->columns[scan->ncolumns]));
