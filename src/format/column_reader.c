@@ -12,7 +12,8 @@
 
 struct LncColumnReader
 {
-	LncFile *file; /* borrowed, as are column and the fields of path */
+	LncColumnReader *next; /* of the file */
+	LncFile *file;         /* borrowed, as are column and the fields of path */
 	uint32_t number;
 	const FileColumn *column;
 	const LncField **path; /* array of npath */
@@ -59,7 +60,23 @@ lnc_column_reader_open(LncContext *ctx, LncArena *arena, LncFile *file, uint32_t
 	}
 	LNC_TRY(lnc_page_reader_create(ctx, arena, file, &reader->page_reader));
 	LNC_TRY(lnc_arena_create_child(ctx, arena, &reader->page_arena));
+	reader->next = file->readers;
+	file->readers = reader;
 	*out = reader;
+	return LNC_OK;
+}
+
+LncCode
+lnc_file_expect(LncContext *ctx, const LncFile *file)
+{
+	for (LncColumnReader *reader = file->readers; reader != NULL; reader = reader->next)
+	{
+		uint32_t first = lnc_file_find_page(reader->column, 0);
+
+		if (first < reader->column->npages && reader->page == NULL)
+			LNC_TRY(lnc_page_reader_expect(ctx, reader->page_reader, &reader->column->pages[first],
+										   LNC_READ_AHEAD_LEAST));
+	}
 	return LNC_OK;
 }
 
@@ -329,6 +346,11 @@ read_rows(LncContext *ctx, LncColumnReader *reader, LncArena *arena, uint64_t fi
 		}
 		first += n;
 		count -= n;
+		if (count == 0 && number + 1 < column->npages)
+		{
+			LNC_TRY(lnc_page_reader_expect_next(ctx, reader->page_reader, &column->pages[number + 1],
+												page->nrows - skip - n));
+		}
 	}
 	reader->next_row = first;
 	return lnc_column_concat(ctx, arena, nparts, parts, out);

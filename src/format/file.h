@@ -41,6 +41,12 @@ extern void lnc_file_limit_read_ahead(LncFile *file, uint64_t bytes);
 extern LncCode lnc_file_keep_open(LncContext *ctx, LncFile *file) LNC_MUST_CHECK;
 
 /*
+ * Have the first pages of all columns that readers were opened for on their way, where the file is not on local disk: they
+ * are read from their first row, and soon.
+ */
+extern LncCode lnc_file_expect(LncContext *ctx, const LncFile *file) LNC_MUST_CHECK;
+
+/*
  * Rows of a file column: the sum of its pages' lengths. LNC_CORRUPT when column is out of range, its metadata is
  * damaged or the sum overflows.
  */

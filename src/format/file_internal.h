@@ -54,10 +54,11 @@ struct LncFile
 	uint32_t ncolumns;
 	FileColumn *columns;
 	FileRegion tail;
-	FileRegion *region;  /* metadata read last, outside the tail */
-	uint32_t nreaders;   /* page readers that were made */
-	uint64_t read_ahead; /* largest window of each of their buffers, in bytes */
-	LncOpenObject *open; /* for the reads of page readers; NULL: each opens the file anew */
+	FileRegion *region;              /* metadata read last, outside the tail */
+	uint32_t nreaders;               /* page readers that were made */
+	struct LncColumnReader *readers; /* that were opened, the last one first */
+	uint64_t read_ahead;             /* largest window of each of their buffers, in bytes */
+	LncOpenObject *open;             /* for the reads of page readers; NULL: each opens the file anew */
 };
 
 /* The column's metadata, loaded if need be. LNC_CORRUPT when there is no such column or it is damaged. */
@@ -87,6 +88,17 @@ extern LncCode lnc_page_reader_create(LncContext *ctx, LncArena *arena, LncFile 
 
 /* Serve page from now on; what was kept of the page before is dropped. page is borrowed. */
 extern LncCode lnc_page_reader_open(LncContext *ctx, PageReader *reader, const FilePage *page) LNC_MUST_CHECK;
+
+/*
+ * Have the first bytes of a page's buffers, at most most of each, on their way before it is served: the page that is read
+ * next. page is borrowed until then. Nothing happens on local disk.
+ */
+extern LncCode lnc_page_reader_expect(LncContext *ctx, PageReader *reader, const FilePage *page,
+									  uint64_t most) LNC_MUST_CHECK;
+
+/* The same while a page is read in order, once what is left of it, so many of its rows, fits a window. */
+extern LncCode lnc_page_reader_expect_next(LncContext *ctx, PageReader *reader, const FilePage *page,
+										   uint64_t rows_left) LNC_MUST_CHECK;
 
 /* Tell whether the page is being opened: what is read exactly for that is remembered by the file's identity. */
 extern void lnc_page_reader_opening(PageReader *reader, bool opening);

@@ -17,6 +17,9 @@
 #define GROUP_PIECES 256
 #define GROUP_PAGES 64
 
+/* The same over the network, where each group takes some trips. */
+#define FAR_PIECES 1024
+
 /* Pages that stay open between calls. */
 #define KEPT_PAGES 8
 
@@ -385,7 +388,7 @@ read_round(LncContext *ctx, PageTake *take, LncArena *arena, size_t npieces, con
 static LncCode
 read_group(LncContext *ctx, PageTake *take, LncArena *arena, size_t npieces, const PagePiece *pieces, size_t first)
 {
-	bool done[GROUP_PIECES] = {false};
+	bool done[FAR_PIECES] = {false};
 	size_t left;
 
 	LNC_TRY(turn_to_pages(ctx, take, npieces, pieces));
@@ -401,12 +404,13 @@ read_group(LncContext *ctx, PageTake *take, LncArena *arena, size_t npieces, con
 
 /* How many of the pieces make up the next group. */
 static size_t
-group_size(size_t npieces, const PagePiece *pieces)
+group_size(const PageTake *take, size_t npieces, const PagePiece *pieces)
 {
+	size_t most = lnc_store_near(take->file->store) ? GROUP_PIECES : FAR_PIECES;
 	uint32_t npages = 1;
 	size_t n = 1;
 
-	for (; n < npieces && n < GROUP_PIECES; n++)
+	for (; n < npieces && n < most; n++)
 	{
 		npages += pieces[n].page != pieces[n - 1].page;
 		if (npages > GROUP_PAGES)
@@ -434,7 +438,7 @@ lnc_page_take_read(LncContext *ctx, PageTake *take, LncArena *arena, size_t npie
 
 	for (size_t at = 0; at < npieces && code == LNC_OK;)
 	{
-		size_t n = group_size(npieces - at, pieces + at);
+		size_t n = group_size(take, npieces - at, pieces + at);
 
 		code = lnc_arena_create_scratch(ctx, &take->gather.arena);
 		/* With the rows asked for, what is read for them shrinks. */

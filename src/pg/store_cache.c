@@ -30,7 +30,7 @@ lance_store_http(void)
 {
 	LanceLibrary *lib;
 
-	if (http != NULL)
+	if (http != NULL && lnc_http_usable(http))
 		return http;
 	lib = library();
 	lance_check(&lib->ctx, lnc_http_create(&lib->ctx, lib->arena, &http));

@@ -34,6 +34,7 @@ struct LncFragmentReader
 	const int32_t *columns; /* indexes of top-level fields; borrowed */
 	ColumnSource *sources;  /* one a column */
 	LncUsage *blobs;        /* borrowed */
+	struct OpenFile *files; /* one a file of the fragment */
 };
 
 LncCode
@@ -173,7 +174,19 @@ lnc_fragment_reader_open(LncContext *ctx, LncArena *arena, const LncDataset *dat
 			return locate_error(ctx, reader, code, file != NULL ? file->path : NULL, field);
 	}
 	share_read_ahead(fragment, files);
+	reader->files = files;
 	*out = reader;
+	return LNC_OK;
+}
+
+LncCode
+lnc_fragment_reader_expect(LncContext *ctx, const LncFragmentReader *reader)
+{
+	for (int32_t i = 0; i < reader->fragment->nfiles; i++)
+	{
+		if (reader->files[i].file != NULL)
+			LNC_TRY(lnc_file_expect(ctx, reader->files[i].file));
+	}
 	return LNC_OK;
 }
 

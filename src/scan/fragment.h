@@ -31,6 +31,9 @@ extern LncCode lnc_fragment_reader_open(LncContext *ctx, LncArena *arena, const 
 										const LncFragment *fragment, int32_t ncolumns, const int32_t *columns,
 										LncUsage *blobs, LncFragmentReader **out) LNC_MUST_CHECK;
 
+/* All columns are read from the fragment's first row, and soon: files that are far have their beginnings on their way. */
+extern LncCode lnc_fragment_reader_expect(LncContext *ctx, const LncFragmentReader *reader) LNC_MUST_CHECK;
+
 /*
  * Of column number index nothing is asked but which rows are NULL: what is read of it from now on may have any values, so
  * that often none has to be read.

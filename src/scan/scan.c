@@ -198,7 +198,11 @@ start_range(LncContext *ctx, LncScan *scan, bool *more)
 		return lnc_fail(ctx, LNC_INVALID, "scan names rows beyond those of a fragment");
 	scan->has_range = true;
 	if (scan->fragment != fragment)
+	{
 		LNC_TRY(open_fragment(ctx, scan, fragment));
+		if (scan->range.first == 0 && scan->filter == NULL)
+			LNC_TRY(lnc_fragment_reader_expect(ctx, scan->reader));
+	}
 	scan->row = scan->range.first;
 	scan->next_deletion = find_deletion(&scan->deletions, scan->row);
 	scan->range_started = true;

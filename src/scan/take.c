@@ -15,8 +15,12 @@
 
 #define DEFAULT_BATCH_ROWS 1024
 
-/* Rows of the first batch; later ones become larger or smaller by how much memory the last one took. */
+/*
+ * Rows of the first batch, and over the network, where each batch takes some trips; later ones become larger or smaller by how
+ * much memory the last one took.
+ */
 #define FIRST_BATCH_ROWS 128
+#define FIRST_FAR_ROWS 512
 
 /* Fragments whose files stay open. */
 #define OPEN_FRAGMENTS 16
@@ -91,7 +95,9 @@ lnc_take_open(LncContext *ctx, LncArena *arena, const LncDataset *dataset, const
 	take->system_columns = spec->system_columns & LNC_SYSTEM_ALL;
 	take->batch_rows = spec->batch_rows == 0 ? DEFAULT_BATCH_ROWS : spec->batch_rows;
 	take->batch_bytes = spec->batch_bytes == 0 ? LNC_SCAN_BATCH_BYTES : spec->batch_bytes;
-	take->next_rows = take->batch_rows < FIRST_BATCH_ROWS ? take->batch_rows : FIRST_BATCH_ROWS;
+	take->next_rows = lnc_store_near(dataset->store) ? FIRST_BATCH_ROWS : FIRST_FAR_ROWS;
+	if (take->next_rows > take->batch_rows)
+		take->next_rows = take->batch_rows;
 	for (int32_t i = 0; i < spec->ncolumns; i++)
 	{
 		take->columns[i] = spec->columns[i];

@@ -30,6 +30,12 @@ typedef struct LncStoreOps
 	LncCode (*read_kept)(LncContext *ctx, LncStore *store, LncArena *arena, const char *key, const void *kept,
 						 size_t nranges, const LncRange *ranges, const uint8_t **outs);
 
+	/* Optional: NULL where nothing is gained. The range is not empty and its end does not overflow. *job NULL: not begun. */
+	LncCode (*read_begin)(LncContext *ctx, LncStore *store, LncArena *arena, const char *key, LncRange range,
+						  uint8_t *target, void **job);
+	LncCode (*read_finish)(LncContext *ctx, LncStore *store, void *job, bool *whole);
+	LncCode (*move_on)(LncContext *ctx, LncStore *store);
+
 	/* max is at least 1. */
 	LncCode (*read_tail)(LncContext *ctx, LncStore *store, LncArena *arena, const char *key, uint64_t max,
 						 LncSlice *tail, uint64_t *size);

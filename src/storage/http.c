@@ -22,6 +22,9 @@
 #define FIRST_BACKOFF_MS 200
 #define LONGEST_BACKOFF_MS 10000
 
+/* Transfers that jobs leave free, for what is waited for. */
+#define RESERVED_TRANSFERS 8
+
 #define LONGEST_BUFFER ((uint64_t)1 << 40)
 
 struct LncHttp
@@ -31,11 +34,12 @@ struct LncHttp
 	int64_t timer_ms; /* when curl wants to be called; -1: not */
 	uint64_t random;  /* state of the jitter */
 	LncHttpTransfer transfers[LNC_HTTP_PARALLEL];
-	bool broken; /* a socket could not be watched */
+	int64_t moved_on_ms; /* when jobs last moved on without being waited for */
+	bool broken;         /* a socket could not be watched */
 };
 
-/* One call of lnc_http_run. */
-typedef struct Run
+/* Requests that run together: one call of lnc_http_run, or a job. */
+typedef struct LncHttpWork
 {
 	LncContext *ctx;
 	LncHttp *http;
@@ -46,7 +50,7 @@ typedef struct Run
 	LncHttpStats *stats;
 	size_t active; /* attempts in progress */
 	size_t open;   /* requests without outcome */
-} Run;
+} LncHttpWork;
 
 /*
  * curl may start a thread to resolve a name, and threads inherit the mask: no signal of the host program may be
@@ -175,14 +179,8 @@ create_handles(LncContext *ctx, LncHttp *http)
 		curl_multi_setopt(http->multi, CURLMOPT_TIMERFUNCTION, on_timer) != CURLM_OK ||
 		curl_multi_setopt(http->multi, CURLMOPT_TIMERDATA, http) != CURLM_OK ||
 		curl_multi_setopt(http->multi, CURLMOPT_MAX_HOST_CONNECTIONS, (long)LNC_HTTP_PARALLEL) != CURLM_OK ||
-		curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, 2L * LNC_HTTP_PARALLEL) != CURLM_OK)
+		curl_multi_setopt(http->multi, CURLMOPT_MAXCONNECTS, (long)LNC_HTTP_PARALLEL) != CURLM_OK)
 		return lnc_fail(ctx, LNC_NO_MEMORY, "could not create an HTTP client");
-	for (size_t i = 0; i < LNC_HTTP_PARALLEL; i++)
-	{
-		http->transfers[i].easy = curl_easy_init();
-		if (http->transfers[i].easy == NULL)
-			return lnc_fail(ctx, LNC_NO_MEMORY, "could not create an HTTP client");
-	}
 	return LNC_OK;
 }
 
@@ -254,22 +252,26 @@ is_retryable(const LncHttpRequest *request)
 
 /* Start the next attempt of request on a free transfer. */
 static LncCode
-start_attempt(Run *run, LncHttpRequest *request, LncHttpTransfer *transfer)
+start_attempt(LncHttpWork *work, LncHttpRequest *request, LncHttpTransfer *transfer)
 {
 	CURLMcode result;
 	LncCode code;
 	SignalGuard guard;
 
 	if (request->prepare != NULL)
-		LNC_TRY(request->prepare(run->ctx, run->arena, request));
-	code = lnc_http_transfer_setup(run->ctx, transfer, request, run->policy);
+		LNC_TRY(request->prepare(work->ctx, work->arena, request));
+	if (transfer->easy == NULL)
+		transfer->easy = curl_easy_init();
+	if (transfer->easy == NULL)
+		return lnc_fail(work->ctx, LNC_NO_MEMORY, "could not create an HTTP client");
+	code = lnc_http_transfer_setup(work->ctx, transfer, request, work->policy);
 	if (code == LNC_OK)
 	{
 		block_signals(&guard);
-		result = curl_multi_add_handle(run->http->multi, transfer->easy);
+		result = curl_multi_add_handle(work->http->multi, transfer->easy);
 		unblock_signals(&guard);
 		if (result != CURLM_OK)
-			code = lnc_fail(run->ctx, LNC_IO, "HTTP client failed: %s", curl_multi_strerror(result));
+			code = lnc_fail(work->ctx, LNC_IO, "HTTP client failed: %s", curl_multi_strerror(result));
 	}
 	if (code != LNC_OK)
 	{
@@ -277,56 +279,59 @@ start_attempt(Run *run, LncHttpRequest *request, LncHttpTransfer *transfer)
 		return code;
 	}
 	request->transfer = transfer;
-	run->active++;
-	run->stats->attempts++;
+	transfer->work = work;
+	work->active++;
+	work->stats->attempts++;
 	if (request->attempts > 0)
-		run->stats->retries++;
+		work->stats->retries++;
 	return LNC_OK;
 }
 
 /* Take a transfer out of the set and free it for the next. */
 static void
-stop_attempt(Run *run, LncHttpTransfer *transfer)
+stop_attempt(LncHttpTransfer *transfer)
 {
+	LncHttpWork *work = transfer->work;
 	SignalGuard guard;
 
 	block_signals(&guard);
-	curl_multi_remove_handle(run->http->multi, transfer->easy);
+	curl_multi_remove_handle(work->http->multi, transfer->easy);
 	unblock_signals(&guard);
 	lnc_http_transfer_release(transfer);
-	run->active--;
+	work->active--;
 }
 
 /* The attempt of transfer ended; decide whether there is another one. */
 static void
-end_attempt(Run *run, LncHttpTransfer *transfer, CURLcode result)
+end_attempt(LncHttpTransfer *transfer, CURLcode result)
 {
+	LncHttpWork *work = transfer->work;
 	LncHttpRequest *request = transfer->request;
 
 	lnc_http_transfer_finish(transfer, result);
-	stop_attempt(run, transfer);
-	if (is_retryable(request) && request->attempts <= run->policy->max_retries)
+	stop_attempt(transfer);
+	if (is_retryable(request) && request->attempts <= work->policy->max_retries)
 	{
 		request->outcome = LNC_HTTP_PENDING;
-		request->due_ms = lnc_now_ms() + backoff_ms(run->http, request);
+		request->due_ms = lnc_now_ms() + backoff_ms(work->http, request);
 	}
 	else
-		run->open--;
+		work->open--;
 }
 
 /* Start what is due on the transfers that are free. *next_ms is when the next one is due (-1: none waits). */
 static LncCode
-start_due(Run *run, int64_t *next_ms)
+start_due(LncHttpWork *work, int64_t *next_ms)
 {
 	int64_t now = lnc_now_ms();
 	size_t t = 0;
 
 	*next_ms = -1;
-	if (run->active == LNC_HTTP_PARALLEL || run->active == run->open)
+	if (work->active == LNC_HTTP_PARALLEL || work->active == work->open)
 		return LNC_OK;
-	for (size_t i = 0; i < run->n; i++)
+	for (size_t i = 0; i < work->n; i++)
 	{
-		LncHttpRequest *request = &run->requests[i];
+		LncHttpRequest *request = &work->requests[i];
 
 		if (request->outcome != LNC_HTTP_PENDING || request->transfer != NULL)
 			continue;
@@ -336,35 +341,36 @@ start_due(Run *run, int64_t *next_ms)
 				*next_ms = request->due_ms;
 			continue;
 		}
-		while (t < LNC_HTTP_PARALLEL && run->http->transfers[t].request != NULL)
+		while (t < LNC_HTTP_PARALLEL && work->http->transfers[t].request != NULL)
 			t++;
 		if (t == LNC_HTTP_PARALLEL)
 			break;
-		LNC_TRY(start_attempt(run, request, &run->http->transfers[t]));
+		LNC_TRY(start_attempt(work, request, &work->http->transfers[t]));
 	}
 	return LNC_OK;
 }
 
 /* Give up attempts that have moved no byte for too long. Returns when the next one could be (-1: none runs). */
 static int64_t
-stop_idle(Run *run)
+stop_idle(LncHttp *http)
 {
 	int64_t now = lnc_now_ms();
 	int64_t next = -1;
 
 	for (size_t i = 0; i < LNC_HTTP_PARALLEL; i++)
 	{
-		LncHttpTransfer *transfer = &run->http->transfers[i];
+		LncHttpTransfer *transfer = &http->transfers[i];
 		int64_t due;
+		int idle_ms;
 
 		if (transfer->request == NULL)
 			continue;
-		due = transfer->progress_ms + run->policy->idle_timeout_ms;
+		idle_ms = transfer->work->policy->idle_timeout_ms;
+		due = transfer->progress_ms + idle_ms;
 		if (due <= now)
 		{
-			snprintf(transfer->failure, sizeof(transfer->failure), "No data was moved for %d ms.",
-					 run->policy->idle_timeout_ms);
-			end_attempt(run, transfer, CURLE_OPERATION_TIMEDOUT);
+			snprintf(transfer->failure, sizeof(transfer->failure), "No data was moved for %d ms.", idle_ms);
+			end_attempt(transfer, CURLE_OPERATION_TIMEDOUT);
 		}
 		else if (next < 0 || due < next)
 			next = due;
@@ -384,10 +390,9 @@ earlier(int64_t a, int64_t b)
 
 /* Wait until a socket is ready, curl's timer runs out, wake_ms is reached or an interrupt is near; then let curl work. */
 static LncCode
-wait_and_work(Run *run, int64_t wake_ms)
+wait_and_work(LncContext *ctx, LncHttp *http, int64_t wake_ms)
 {
-	LncHttp *http = run->http;
-	const LncEnv *env = run->ctx->env;
+	const LncEnv *env = ctx->env;
 	struct epoll_event events[2 * LNC_HTTP_PARALLEL];
 	int64_t now = lnc_now_ms();
 	int64_t wake = earlier(earlier(wake_ms, http->timer_ms), now + LONGEST_WAIT_MS);
@@ -400,7 +405,7 @@ wait_and_work(Run *run, int64_t wake_ms)
 		env->wait(env->state, http->epoll, (int)(wake - now));
 	n = epoll_wait(http->epoll, events, (int)(sizeof(events) / sizeof(events[0])), 0);
 	if (n < 0 && errno != EINTR)
-		return lnc_fail(run->ctx, LNC_IO, "could not wait for sockets: %s", strerror(errno));
+		return lnc_fail(ctx, LNC_IO, "could not wait for sockets: %s", strerror(errno));
 	block_signals(&guard);
 	for (int i = 0; i < n && result == CURLM_OK; i++)
 	{
@@ -417,78 +422,197 @@ wait_and_work(Run *run, int64_t wake_ms)
 	}
 	unblock_signals(&guard);
 	if (result != CURLM_OK || http->broken)
-		return lnc_fail(run->ctx, LNC_IO, "HTTP client failed: %s", curl_multi_strerror(result));
+		return lnc_fail(ctx, LNC_IO, "HTTP client failed: %s", curl_multi_strerror(result));
 	return LNC_OK;
 }
 
 static void
-collect_finished(Run *run)
+collect_finished(LncHttp *http)
 {
 	CURLMsg *message;
 	int left;
 
-	while ((message = curl_multi_info_read(run->http->multi, &left)) != NULL)
+	while ((message = curl_multi_info_read(http->multi, &left)) != NULL)
 	{
 		CURLcode result = message->data.result;
 		char *private;
 
 		if (message->msg == CURLMSG_DONE &&
 			curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &private) == CURLE_OK)
-			end_attempt(run, (LncHttpTransfer *)private, result);
+			end_attempt((LncHttpTransfer *)private, result);
 	}
 }
 
 static LncCode
-run_loop(Run *run)
+run_loop(LncHttpWork *work)
 {
-	while (run->open > 0)
+	while (work->open > 0)
 	{
 		int64_t next_ms;
 
-		LNC_TRY(lnc_check_interrupt(run->ctx));
-		LNC_TRY(start_due(run, &next_ms));
-		next_ms = earlier(next_ms, stop_idle(run));
-		if (run->open == 0)
+		LNC_TRY(lnc_check_interrupt(work->ctx));
+		LNC_TRY(start_due(work, &next_ms));
+		next_ms = earlier(next_ms, stop_idle(work->http));
+		if (work->open == 0)
 			break;
-		LNC_TRY(wait_and_work(run, next_ms));
-		collect_finished(run);
+		LNC_TRY(wait_and_work(work->ctx, work->http, next_ms));
+		collect_finished(work->http);
 	}
 	return LNC_OK;
+}
+
+/* Make a request ready for its first attempt. */
+static void
+clear_request(LncHttpRequest *request, LncArena *arena)
+{
+	uint64_t max = request->max_body < LONGEST_BUFFER ? request->max_body : LONGEST_BUFFER;
+
+	request->outcome = LNC_HTTP_PENDING;
+	request->transfer = NULL;
+	request->attempts = 0;
+	request->lost = 0;
+	request->doubtful = 0;
+	request->due_ms = 0;
+	/* The bodies of errors go there too, so the buffer's own bound leaves room for them. */
+	lnc_buffer_init(&request->buffer, arena, (size_t)max + 65536);
 }
 
 LncCode
 lnc_http_run(LncContext *ctx, LncHttp *http, LncArena *arena, const LncHttpPolicy *policy, size_t n,
 			 LncHttpRequest *requests, LncHttpStats *stats)
 {
-	Run run = {.ctx = ctx,
-			   .http = http,
-			   .arena = arena,
-			   .policy = policy,
-			   .n = n,
-			   .requests = requests,
-			   .stats = stats,
-			   .open = n};
+	LncHttpWork work = {.ctx = ctx,
+						.http = http,
+						.arena = arena,
+						.policy = policy,
+						.n = n,
+						.requests = requests,
+						.stats = stats,
+						.open = n};
 	LncCode code;
 
 	for (size_t i = 0; i < n; i++)
-	{
-		uint64_t max = requests[i].max_body < LONGEST_BUFFER ? requests[i].max_body : LONGEST_BUFFER;
-
-		requests[i].outcome = LNC_HTTP_PENDING;
-		requests[i].transfer = NULL;
-		requests[i].attempts = 0;
-		requests[i].lost = 0;
-		requests[i].doubtful = 0;
-		requests[i].due_ms = 0;
-		/* The bodies of errors go there too, so the buffer's own bound leaves room for them. */
-		lnc_buffer_init(&requests[i].buffer, arena, (size_t)max + 65536);
-	}
-	code = run_loop(&run);
+		clear_request(&requests[i], arena);
+	code = run_loop(&work);
 	/* After an error attempts may still be under way: their memory is about to go. */
 	for (size_t i = 0; i < LNC_HTTP_PARALLEL; i++)
 	{
-		if (http->transfers[i].request != NULL)
-			stop_attempt(&run, &http->transfers[i]);
+		if (http->transfers[i].request != NULL && http->transfers[i].work == &work)
+			stop_attempt(&http->transfers[i]);
 	}
 	return code;
+}
+
+/* ---- jobs ---- */
+
+struct LncHttpJob
+{
+	LncContext ctx; /* errors on the way are nobody's, and the caller's context may be gone by then */
+	LncHttpPolicy policy;
+	LncHttpStats stats;
+	LncHttpWork work;
+};
+
+static void
+stop_job(void *arg)
+{
+	LncHttpJob *job = arg;
+
+	for (size_t i = 0; i < LNC_HTTP_PARALLEL; i++)
+	{
+		LncHttpTransfer *transfer = &job->work.http->transfers[i];
+
+		if (transfer->request != NULL && transfer->work == &job->work)
+			stop_attempt(transfer);
+	}
+}
+
+static LncHttpTransfer *
+transfer_for_job(LncHttp *http)
+{
+	LncHttpTransfer *found = NULL;
+	size_t nfree = 0;
+
+	for (size_t i = 0; i < LNC_HTTP_PARALLEL; i++)
+	{
+		if (http->transfers[i].request != NULL)
+			continue;
+		nfree++;
+		if (found == NULL)
+			found = &http->transfers[i];
+	}
+	return nfree > RESERVED_TRANSFERS ? found : NULL;
+}
+
+LncCode
+lnc_http_begin(LncContext *ctx, LncHttp *http, LncArena *arena, const LncHttpPolicy *policy,
+			   LncHttpRequest *request, LncHttpJob **out)
+{
+	LncHttpTransfer *transfer = transfer_for_job(http);
+	LncHttpJob *job;
+
+	*out = NULL;
+	if (transfer == NULL)
+		return LNC_OK;
+	LNC_TRY(LNC_NEW(ctx, arena, &job, 1));
+	lnc_context_init(&job->ctx, ctx->env);
+	job->policy = *policy;
+	job->policy.max_retries = 0;
+	job->work = (LncHttpWork){.ctx = ctx,
+							  .http = http,
+							  .arena = arena,
+							  .policy = &job->policy,
+							  .n = 1,
+							  .requests = request,
+							  .stats = &job->stats,
+							  .open = 1};
+	clear_request(request, arena);
+	LNC_TRY(lnc_arena_on_cleanup(ctx, arena, stop_job, job));
+	LNC_TRY(start_attempt(&job->work, request, transfer));
+	job->work.ctx = &job->ctx;
+	transfer->ctx = &job->ctx;
+	http->moved_on_ms = 0;
+	LNC_TRY(lnc_http_move_on(ctx, http));
+	*out = job;
+	return LNC_OK;
+}
+
+LncCode
+lnc_http_finish(LncContext *ctx, LncHttpJob *job)
+{
+	LncHttp *http = job->work.http;
+
+	/* What has come while nobody looked counts before how long that was. */
+	http->moved_on_ms = 0;
+	LNC_TRY(lnc_http_move_on(ctx, http));
+	for (;;)
+	{
+		int64_t next_ms;
+
+		LNC_TRY(lnc_check_interrupt(ctx));
+		next_ms = stop_idle(http);
+		if (job->work.open == 0)
+			return LNC_OK;
+		LNC_TRY(wait_and_work(ctx, http, next_ms));
+		collect_finished(http);
+	}
+}
+
+bool
+lnc_http_usable(const LncHttp *http)
+{
+	return !http->broken;
+}
+
+LncCode
+lnc_http_move_on(LncContext *ctx, LncHttp *http)
+{
+	int64_t now = lnc_now_ms();
+
+	if (now == http->moved_on_ms)
+		return LNC_OK;
+	http->moved_on_ms = now;
+	LNC_TRY(wait_and_work(ctx, http, now));
+	collect_finished(http);
+	return LNC_OK;
 }

@@ -16,7 +16,7 @@
 typedef struct LncHttp LncHttp;
 
 /* Requests of one client that run at the same time. */
-#define LNC_HTTP_PARALLEL 8
+#define LNC_HTTP_PARALLEL 32
 
 typedef struct LncHttpPolicy
 {
@@ -106,5 +106,25 @@ extern LncCode lnc_http_create(LncContext *ctx, LncArena *arena, LncHttp **out) 
  */
 extern LncCode lnc_http_run(LncContext *ctx, LncHttp *http, LncArena *arena, const LncHttpPolicy *policy, size_t n,
 							LncHttpRequest *requests, LncHttpStats *stats) LNC_MUST_CHECK;
+
+/* One request on its way, while its caller does other work. */
+typedef struct LncHttpJob LncHttpJob;
+
+/*
+ * Send a request and return at once. It is tried once only, goes on whenever the client is used, and is given up by the arena's
+ * cleanup; the request, and what it points to, must last as long. *out is NULL when the client has its hands full: the
+ * request was not sent.
+ */
+extern LncCode lnc_http_begin(LncContext *ctx, LncHttp *http, LncArena *arena, const LncHttpPolicy *policy,
+							  LncHttpRequest *request, LncHttpJob **out) LNC_MUST_CHECK;
+
+/* Wait until the job's request has its outcome. */
+extern LncCode lnc_http_finish(LncContext *ctx, LncHttpJob *job) LNC_MUST_CHECK;
+
+/* False once the client has failed for good, for want of what the system gives: its stores get errors from then on. */
+extern bool lnc_http_usable(const LncHttp *http);
+
+/* Let jobs move on without waiting for anything. Cheap when called often. */
+extern LncCode lnc_http_move_on(LncContext *ctx, LncHttp *http) LNC_MUST_CHECK;
 
 #endif

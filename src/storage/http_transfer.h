@@ -13,12 +13,13 @@ typedef struct LncHttpTransfer
 {
 	CURL *easy; /* owned; kept for the next attempt, of any request */
 	struct curl_slist *headers;
-	LncHttpRequest *request; /* NULL: free */
-	LncContext *ctx;         /* of the run */
-	size_t sent;             /* bytes of the body given to curl */
-	int status;              /* of the status line at hand */
-	int64_t progress_ms;     /* when the last byte moved */
-	uint64_t moved;          /* bytes moved so far, both ways */
+	LncHttpRequest *request;  /* NULL: free */
+	struct LncHttpWork *work; /* that the request belongs to */
+	LncContext *ctx;          /* of the work */
+	size_t sent;              /* bytes of the body given to curl */
+	int status;               /* of the status line at hand */
+	int64_t progress_ms;      /* when the last byte moved */
+	uint64_t moved;           /* bytes moved so far, both ways */
 	char failure[CURL_ERROR_SIZE];
 } LncHttpTransfer;
 

@@ -78,6 +78,26 @@ lnc_store_recall(LncContext *ctx, LncStore *store, LncArena *arena, const LncIde
 }
 
 LncCode
+lnc_store_remembers(LncContext *ctx, LncStore *store, const LncIdentity *identity, uint64_t offset, uint64_t length,
+					bool *out)
+{
+	LncArena *scratch;
+	LncSlice name;
+	LncSlice kept;
+	LncCode code;
+
+	*out = false;
+	if (identity->name.data == NULL)
+		return LNC_OK;
+	LNC_TRY(lnc_arena_create_scratch(ctx, &scratch));
+	code = name_part(ctx, scratch, identity, offset, &name);
+	if (code == LNC_OK)
+		*out = lnc_cache_find(store->cache, name, &kept) && kept.size == length;
+	lnc_arena_destroy(scratch);
+	return code;
+}
+
+LncCode
 lnc_store_remember(LncContext *ctx, LncStore *store, const LncIdentity *identity, uint64_t offset, LncSlice bytes)
 {
 	LncArena *scratch;

@@ -31,6 +31,10 @@ extern LncCode lnc_store_identify(LncContext *ctx, const LncStore *store, LncAre
 extern LncCode lnc_store_recall(LncContext *ctx, LncStore *store, LncArena *arena, const LncIdentity *identity,
 								uint64_t offset, LncSlice *out) LNC_MUST_CHECK;
 
+/* Whether length bytes at offset are remembered. */
+extern LncCode lnc_store_remembers(LncContext *ctx, LncStore *store, const LncIdentity *identity, uint64_t offset,
+								   uint64_t length, bool *out) LNC_MUST_CHECK;
+
 /* Remember bytes of the object. */
 extern LncCode lnc_store_remember(LncContext *ctx, LncStore *store, const LncIdentity *identity, uint64_t offset,
 								  LncSlice bytes) LNC_MUST_CHECK;

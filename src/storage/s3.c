@@ -190,6 +190,20 @@ run_refused(LncContext *ctx, LncArena *scratch, LncS3Store *store, LncS3Batch *b
 }
 
 LncCode
+lnc_s3_url(LncContext *ctx, LncArena *scratch, LncS3Store *store, LncS3Batch *batch, size_t i)
+{
+	LncS3Call *call = &batch->calls[i];
+	const char *query;
+	char *url;
+
+	LNC_TRY(lnc_sigv4_query(ctx, scratch, call->nparams, call->params, &query));
+	LNC_TRY(lnc_arena_printf(ctx, scratch, &url, "%s%s%s%s", store->origin, call->path, query[0] != '\0' ? "?" : "",
+							 query));
+	batch->requests[i].url = url;
+	return LNC_OK;
+}
+
+LncCode
 lnc_s3_run(LncContext *ctx, LncArena *scratch, LncS3Store *store, LncS3Batch *batch)
 {
 	LncHttpStats stats = {0};
@@ -197,16 +211,7 @@ lnc_s3_run(LncContext *ctx, LncArena *scratch, LncS3Store *store, LncS3Batch *ba
 	LncCode code;
 
 	for (size_t i = 0; i < batch->n; i++)
-	{
-		LncS3Call *call = &batch->calls[i];
-		const char *query;
-		char *url;
-
-		LNC_TRY(lnc_sigv4_query(ctx, scratch, call->nparams, call->params, &query));
-		LNC_TRY(lnc_arena_printf(ctx, scratch, &url, "%s%s%s%s", store->origin, call->path,
-								 query[0] != '\0' ? "?" : "", query));
-		batch->requests[i].url = url;
-	}
+		LNC_TRY(lnc_s3_url(ctx, scratch, store, batch, i));
 	code = lnc_http_run(ctx, store->http, scratch, &store->policy, batch->n, batch->requests, &stats);
 	for (int i = 0; i < MAX_RENEWALS && again && code == LNC_OK; i++)
 		code = run_refused(ctx, scratch, store, batch, &stats, &again);
@@ -373,6 +378,9 @@ lnc_s3_open(LncContext *ctx, LncArena *arena, const LncUri *uri, const LncStoreC
 		.size = lnc_s3_size,
 		.present = lnc_s3_present,
 		.read_ranges = lnc_s3_read_ranges,
+		.read_begin = lnc_s3_read_begin,
+		.read_finish = lnc_s3_read_finish,
+		.move_on = lnc_s3_move_on,
 		.read_tail = lnc_s3_read_tail,
 		.read_all = lnc_s3_read_all,
 		.put = lnc_s3_put,

@@ -59,6 +59,10 @@ extern LncCode lnc_s3_address(LncContext *ctx, LncArena *scratch, LncS3Store *st
 /* Run the batch; each request then has its outcome. */
 extern LncCode lnc_s3_run(LncContext *ctx, LncArena *scratch, LncS3Store *store, LncS3Batch *batch) LNC_MUST_CHECK;
 
+/* The URL of request i, from what its call says. */
+extern LncCode lnc_s3_url(LncContext *ctx, LncArena *scratch, LncS3Store *store, LncS3Batch *batch,
+						  size_t i) LNC_MUST_CHECK;
+
 /* s3_keys.c: take the keys of config, or their source. */
 extern LncCode lnc_s3_keys_open(LncContext *ctx, LncArena *arena, const LncStoreConfig *config,
 								LncS3Store *store) LNC_MUST_CHECK;
@@ -86,6 +90,10 @@ extern LncCode lnc_s3_present(LncContext *ctx, LncStore *store, size_t n, const 
 							  bool *present) LNC_MUST_CHECK;
 extern LncCode lnc_s3_read_ranges(LncContext *ctx, LncStore *store, LncArena *arena, const char *key,
 								  size_t nranges, const LncRange *ranges, const uint8_t **outs) LNC_MUST_CHECK;
+extern LncCode lnc_s3_read_begin(LncContext *ctx, LncStore *store, LncArena *arena, const char *key, LncRange range,
+								 uint8_t *target, void **job) LNC_MUST_CHECK;
+extern LncCode lnc_s3_read_finish(LncContext *ctx, LncStore *store, void *job, bool *whole) LNC_MUST_CHECK;
+extern LncCode lnc_s3_move_on(LncContext *ctx, LncStore *store) LNC_MUST_CHECK;
 extern LncCode lnc_s3_read_tail(LncContext *ctx, LncStore *store, LncArena *arena, const char *key, uint64_t max,
 								LncSlice *tail, uint64_t *size) LNC_MUST_CHECK;
 extern LncCode lnc_s3_read_all(LncContext *ctx, LncStore *store, LncArena *arena, const char *key, uint64_t max,

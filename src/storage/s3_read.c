@@ -9,7 +9,7 @@
 #include "storage/s3.h"
 
 /* Reading over a gap of this size takes less time than another request. */
-#define S3_GAP ((uint64_t)64 * 1024)
+#define S3_GAP ((uint64_t)96 * 1024)
 
 /* Long reads are cut into parts of this size, which run in parallel. */
 #define S3_PART ((uint64_t)8 * 1024 * 1024)
@@ -207,6 +207,73 @@ lnc_s3_read_ranges(LncContext *ctx, LncStore *store, LncArena *arena, const char
 	code = read_spans(ctx, scratch, (LncS3Store *)store, arena, key, nranges, ranges, outs);
 	lnc_arena_destroy(scratch);
 	return code;
+}
+
+/* One request for a range, on its way. */
+typedef struct S3Job
+{
+	LncHttpJob *http;
+	LncHttpRequest *request;
+	LncRange range;
+} S3Job;
+
+static LncCode
+begin(LncContext *ctx, LncArena *inner, LncS3Store *store, const char *key, LncRange range, uint8_t *target,
+	  S3Job *job)
+{
+	LncS3Batch batch;
+	char *header;
+
+	LNC_TRY(lnc_s3_batch(ctx, inner, 1, &batch));
+	LNC_TRY(lnc_s3_address(ctx, inner, store, &batch, 0, "GET", key, (LncSlice){0}));
+	LNC_TRY(lnc_arena_printf(ctx, inner, &header, "bytes=%" PRIu64 "-%" PRIu64, range.offset,
+							 range.offset + range.length - 1));
+	batch.calls[0].range = header;
+	batch.requests[0].target = target;
+	batch.requests[0].target_size = range.length;
+	/* It is made once: what the store says of keys matters to nobody, and the store may be gone by then. */
+	batch.requests[0].retry = NULL;
+	LNC_TRY(lnc_s3_url(ctx, inner, store, &batch, 0));
+	job->request = &batch.requests[0];
+	job->range = range;
+	return lnc_http_begin(ctx, store->http, inner, &store->policy, job->request, &job->http);
+}
+
+LncCode
+lnc_s3_read_begin(LncContext *ctx, LncStore *base, LncArena *arena, const char *key, LncRange range,
+				  uint8_t *target, void **out)
+{
+	LncArena *inner; /* it is wiped where requests carry tokens, and targets are large */
+	S3Job *job;
+
+	*out = NULL;
+	if (range.length > S3_PART)
+		return LNC_OK;
+	LNC_TRY(LNC_NEW(ctx, arena, &job, 1));
+	LNC_TRY(lnc_arena_create_child(ctx, arena, &inner));
+	LNC_TRY(begin(ctx, inner, (LncS3Store *)base, key, range, target, job));
+	if (job->http == NULL)
+		return LNC_OK;
+	lnc_store_asked(ctx, base, 1);
+	*out = job;
+	return LNC_OK;
+}
+
+LncCode
+lnc_s3_read_finish(LncContext *ctx, LncStore *base, void *state, bool *whole)
+{
+	S3Job *job = state;
+
+	(void)base;
+	LNC_TRY(lnc_http_finish(ctx, job->http));
+	*whole = part_is_whole(job->request, job->range);
+	return LNC_OK;
+}
+
+LncCode
+lnc_s3_move_on(LncContext *ctx, LncStore *base)
+{
+	return lnc_http_move_on(ctx, ((LncS3Store *)base)->http);
 }
 
 /* Move an answer from the scratch arena to the caller's. */

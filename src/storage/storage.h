@@ -160,6 +160,25 @@ extern LncCode lnc_object_open(LncContext *ctx, LncArena *arena, LncStore *store
 extern LncCode lnc_object_read_ranges(LncContext *ctx, LncOpenObject *object, LncArena *arena, size_t nranges,
 									  const LncRange *ranges, const uint8_t **outs) LNC_MUST_CHECK;
 
+/* A range of an object on its way into memory, while the caller does other work. */
+typedef struct LncReading LncReading;
+
+/*
+ * Begin to read a range (not empty) into target, and return at once. *out is NULL when the store does not do so, or has its
+ * hands full. It goes on when the store is used; the arena's cleanup gives it up, until when target must stay.
+ */
+extern LncCode lnc_store_read_begin(LncContext *ctx, LncStore *store, LncArena *arena, const char *key,
+									LncRange range, uint8_t *target, LncReading **out) LNC_MUST_CHECK;
+
+/* Whether the store begins readings. */
+extern bool lnc_store_begins(const LncStore *store);
+
+/* Let readings move on without waiting for them. */
+extern LncCode lnc_store_move_on(LncContext *ctx, LncStore *store) LNC_MUST_CHECK;
+
+/* Wait for a reading. *whole tells whether the range is there; if not, it is to be read in the usual way, which tells why. */
+extern LncCode lnc_reading_finish(LncContext *ctx, LncReading *reading, bool *whole) LNC_MUST_CHECK;
+
 /*
  * Read the last bytes of an object, at most max of them, in one request, and learn its size. tail->size is
  * min(max, *size).

@@ -225,6 +225,54 @@ lnc_object_read_ranges(LncContext *ctx, LncOpenObject *object, LncArena *arena, 
 	return read_ranges(ctx, object->store, arena, object->key, object, nranges, ranges, outs);
 }
 
+/* A reading that was begun. */
+struct LncReading
+{
+	LncStore *store; /* borrowed */
+	void *job;
+	uint64_t length;
+};
+
+LncCode
+lnc_store_read_begin(LncContext *ctx, LncStore *store, LncArena *arena, const char *key, LncRange range,
+					 uint8_t *target, LncReading **out)
+{
+	LncReading *reading;
+
+	*out = NULL;
+	if (store->ops->read_begin == NULL)
+		return LNC_OK;
+	LNC_TRY(lnc_key_check(ctx, key));
+	LNC_TRY(LNC_NEW(ctx, arena, &reading, 1));
+	reading->store = store;
+	reading->length = range.length;
+	LNC_TRY(store->ops->read_begin(ctx, store, arena, key, range, target, &reading->job));
+	if (reading->job != NULL)
+		*out = reading;
+	return LNC_OK;
+}
+
+bool
+lnc_store_begins(const LncStore *store)
+{
+	return store->ops->read_begin != NULL;
+}
+
+LncCode
+lnc_store_move_on(LncContext *ctx, LncStore *store)
+{
+	return store->ops->move_on != NULL ? store->ops->move_on(ctx, store) : LNC_OK;
+}
+
+LncCode
+lnc_reading_finish(LncContext *ctx, LncReading *reading, bool *whole)
+{
+	LNC_TRY(reading->store->ops->read_finish(ctx, reading->store, reading->job, whole));
+	if (*whole)
+		count_bytes(ctx, reading->store, reading->length);
+	return LNC_OK;
+}
+
 LncCode
 lnc_store_read_tail(LncContext *ctx, LncStore *store, LncArena *arena, const char *key, uint64_t max,
 					LncSlice *tail, uint64_t *size)

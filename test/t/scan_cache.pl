@@ -160,5 +160,17 @@ like(join("\n", @cut), qr/statement timeout/, 'a statement that waits is ended')
 is(scalar(grep { $_ eq $off[0] } @cut), 3, 'the ones before and after have all rows');
 like(join("\n", @cut), qr/no answer from the store/, 'as after one whose answers were lost');
 
+# ---- what is read ahead of use is read again in the usual way when it does not come
+$store->plan('');
+foreach my $action (qw(dropped error lost slow))
+{
+	my @counts = $action eq 'slow' ? (2, 5, 9) : (1 .. 12);
+	my @all = session('SET ROLE anna', 'SET lance_catalog.metadata_cache_size = 0', $hash,
+		map { ("SHELL echo '$_ $action' > $store->{dir}/plan; : > $store->{dir}/count", $hash) } @counts);
+
+	is(scalar(grep { $_ eq $off[0] } @all), @counts + 1, "a request is $action: all rows come");
+	$store->plan('');
+}
+
 $node->stop;
 done_testing();
