@@ -82,6 +82,7 @@ struct PageReader
 	const FilePage *page;
 	Window *windows;               /* array of page->nbuffers */
 	bool near;                     /* the file is on local disk */
+	bool begins;                   /* its store reads ahead of use */
 	uint64_t ahead;                /* bytes to fetch at once */
 	bool in_order;                 /* reads go on where the last ended */
 	LncArena *expected_arena;      /* owned; holds expected */
@@ -209,6 +210,8 @@ read_ahead(const PageReader *reader)
 
 	if (reader->near)
 		return most > NEAR_WINDOW ? NEAR_WINDOW : most;
+	if (!reader->begins)
+		return most;
 	return most / 2 > LNC_READ_AHEAD_LEAST ? most / 2 : LNC_READ_AHEAD_LEAST;
 }
 
@@ -368,7 +371,7 @@ lnc_page_reader_expect(LncContext *ctx, PageReader *reader, const FilePage *page
 {
 	uint32_t first = 0;
 
-	if (reader->near || reader->expected_page == page)
+	if (!reader->begins || reader->expected_page == page)
 		return LNC_OK;
 	drop_expected(reader);
 	LNC_TRY(LNC_NEW(ctx, reader->expected_arena, &reader->expected, page->nbuffers));
@@ -403,7 +406,7 @@ lnc_page_reader_expect_next(LncContext *ctx, PageReader *reader, const FilePage 
 {
 	double bytes = 0;
 
-	if (reader->near || !reader->in_order || reader->page == NULL)
+	if (!reader->begins || !reader->in_order || reader->page == NULL)
 		return LNC_OK;
 	for (uint32_t i = 0; i < reader->page->nbuffers; i++)
 		bytes += (double)reader->page->sizes[i];
@@ -597,7 +600,7 @@ read_page(LncContext *ctx, const LncPageSource *source, LncArena *arena, size_t 
 		return LNC_OK;
 	LNC_TRY(gather_wants(ctx, reader, nranges, ranges));
 	LNC_TRY(fetch_windows(ctx, reader, arena, nranges, ranges));
-	if (!reader->near)
+	if (reader->begins)
 		LNC_TRY(begin_aheads(ctx, reader, nranges, ranges));
 	LNC_TRY(read_exact(ctx, reader, arena, nranges, ranges, outs));
 	for (size_t i = 0; i < nranges; i++)
@@ -630,6 +633,7 @@ lnc_page_reader_create(LncContext *ctx, LncArena *arena, LncFile *file, PageRead
 	LNC_TRY(LNC_NEW(ctx, arena, &reader, 1));
 	reader->file = file;
 	reader->near = lnc_store_near(file->store);
+	reader->begins = lnc_store_begins(file->store);
 	reader->ahead = LNC_READ_AHEAD_LEAST;
 	file->nreaders++;
 	reader->source.read = read_page;
