@@ -253,6 +253,53 @@ counting_reads_no_data(void **state)
 	assert_int_equal(after.requests, before.requests);
 }
 
+/* A hidden column is read only where the filter looks at it. */
+static void
+hidden_columns_are_not_read(void **state)
+{
+	uint64_t bytes[2];
+
+	(void)state;
+	for (int32_t all = 0; all <= 1; all++)
+	{
+		LncDataset *dataset = open_dataset("fsst_v21.lance");
+		int32_t columns[] = {lnc_dataset_field(dataset, "url"), lnc_dataset_field(dataset, "prose")};
+		LncPredicate any = {.kind = LNC_PREDICATE_BYTES, .column = 0, .comparison = LNC_GREATER_EQUAL};
+		LncSlice nothing = {0};
+		LncScanSpec spec = {.ncolumns = 2, .columns = columns, .filter = &any, .nhidden = 1 + all};
+		LncStoreStats before;
+		LncStoreStats after;
+		LncScan *scan;
+		int64_t rows = 0;
+
+		any.bytes = &nothing;
+		/* Shown is the column that the filter does not look at, or none. */
+		if (all == 0)
+		{
+			columns[0] = columns[1];
+			columns[1] = lnc_dataset_field(dataset, "url");
+			any.column = 1;
+		}
+		lnc_store_stats(dataset->store, &before);
+		OK(lnc_scan_open(&ctx, arena, dataset, &spec, &scan));
+		for (;;)
+		{
+			const LncBatch *batch;
+
+			OK(lnc_scan_next(&ctx, scan, &batch));
+			if (batch == NULL)
+				break;
+			rows += batch->length;
+			assert_true(batch->columns[1].absent && batch->columns[0].absent == (all == 1));
+			assert_int_equal(batch->columns[0].length, batch->length);
+		}
+		lnc_store_stats(dataset->store, &after);
+		assert_int_equal(rows, 900);
+		bytes[all] = after.bytes_read - before.bytes_read;
+	}
+	assert_true(bytes[1] < bytes[0]);
+}
+
 typedef enum Change
 {
 	MORE_ROWS,
@@ -539,6 +586,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(rewinding_starts_over, setup, teardown),
 		cmocka_unit_test_setup_teardown(columns_come_in_the_order_asked, setup, teardown),
 		cmocka_unit_test_setup_teardown(counting_reads_no_data, setup, teardown),
+		cmocka_unit_test_setup_teardown(hidden_columns_are_not_read, setup, teardown),
 		cmocka_unit_test_setup_teardown(manifests_that_do_not_fit_their_files, setup, teardown),
 		cmocka_unit_test_setup_teardown(batches_grow, setup, teardown),
 		cmocka_unit_test_setup_teardown(scans_can_be_cancelled, setup, teardown),
