@@ -200,6 +200,12 @@ lnc_arena_create(const LncEnv *env)
 	return arena;
 }
 
+const LncEnv *
+lnc_arena_env(const LncArena *arena)
+{
+	return arena->env;
+}
+
 LncCode
 lnc_arena_create_scratch(LncContext *ctx, LncArena **out)
 {

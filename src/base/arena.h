@@ -49,6 +49,9 @@ typedef struct LncBudget
 /* Make an empty arena. env must outlive it. NULL when memory is short. */
 extern LncArena *lnc_arena_create(const struct LncEnv *env);
 
+/* What it was made with, or the parent of all its parents was. */
+extern const struct LncEnv *lnc_arena_env(const LncArena *arena);
+
 /*
  * The same, with the error recorded. For what lives shorter than any arena at hand; the caller destroys it. It counts
  * against the budget of ctx, if there is one.

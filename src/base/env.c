@@ -88,6 +88,22 @@ timed_wait(void *state, int fd, int timeout_ms)
 	return timed->outer->wait(timed->outer->state, fd, timeout_ms);
 }
 
+static bool
+timed_keep_file(void *state)
+{
+	const LncTimedEnv *timed = state;
+
+	return timed->outer->keep_file(timed->outer->state);
+}
+
+static void
+timed_file_closed(void *state)
+{
+	const LncTimedEnv *timed = state;
+
+	timed->outer->file_closed(timed->outer->state);
+}
+
 void
 lnc_env_limit(LncTimedEnv *timed, const LncEnv *outer, int64_t ends_at_ms)
 {
@@ -98,6 +114,8 @@ lnc_env_limit(LncTimedEnv *timed, const LncEnv *outer, int64_t ends_at_ms)
 				.release = timed_release,
 				.interrupted = timed_interrupted,
 				.wait = timed_wait,
+				.keep_file = outer->keep_file != NULL ? timed_keep_file : NULL,
+				.file_closed = outer->keep_file != NULL ? timed_file_closed : NULL,
 				.unsynced = outer->unsynced,
 				.state = timed,
 			},

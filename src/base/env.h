@@ -26,6 +26,13 @@ typedef struct LncEnv
 	 */
 	int (*wait)(void *state, int fd, int timeout_ms);
 
+	/*
+	 * Ask whether one more file may stay open for long, and tell that it was closed. NULL: as many as the system gives.
+	 * Neither throws.
+	 */
+	bool (*keep_file)(void *state);
+	void (*file_closed)(void *state);
+
 	/* Local files need not survive a crash of the machine. */
 	bool unsynced;
 

@@ -9,6 +9,7 @@
 #include "base/env.h"
 #include "miscadmin.h"
 #include "pg/env.h"
+#include "storage/fd.h"
 #include "storage/latch.h"
 #include "storage/procsignal.h"
 #include "utils/memutils.h"
@@ -82,6 +83,19 @@ absorb_barrier(void)
 	PG_END_TRY();
 }
 
+/* The server counts files that are not its own, and closes some of its own for them. */
+static bool
+env_keep_file(void *state)
+{
+	return AcquireExternalFD();
+}
+
+static void
+env_file_closed(void *state)
+{
+	ReleaseExternalFD();
+}
+
 static int
 env_wait(void *state, int fd, int timeout_ms)
 {
@@ -128,6 +142,8 @@ lance_library_create(MemoryContext parent)
 		.release = env_release,
 		.interrupted = env_interrupted,
 		.wait = env_wait,
+		.keep_file = env_keep_file,
+		.file_closed = env_file_closed,
 		.unsynced = !enableFsync, /* the server's setting fsync */
 		.state = state,
 	};

@@ -23,8 +23,8 @@ typedef struct LncStoreOps
 						   const LncRange *ranges, const uint8_t **outs);
 
 	/*
-	 * Keep the object open for reads, and close it. What is kept is the kind's own, and lives until closed. NULL: such a
-	 * store has nothing to keep.
+	 * Keep the object open for reads, until the arena's cleanup. What is kept is the kind's own; *kept NULL: no more are
+	 * to be kept open. NULL: such a store has nothing to keep.
 	 */
 	LncCode (*keep)(LncContext *ctx, LncStore *store, LncArena *arena, const char *key, void **kept);
 	LncCode (*read_kept)(LncContext *ctx, LncStore *store, LncArena *arena, const char *key, const void *kept,

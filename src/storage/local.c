@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/env.h"
 #include "storage/ranges.h"
 
 /* Reading over a gap of one page costs less than another system call. */
@@ -357,6 +358,7 @@ local_read_ranges(LncContext *ctx, LncStore *base, LncArena *arena, const char *
 /* A file that stays open. */
 typedef struct KeptFile
 {
+	const LncEnv *env; /* that counts it */
 	int fd;
 	uint64_t size;
 } KeptFile;
@@ -368,16 +370,29 @@ close_kept(void *arg)
 
 	if (kept->fd >= 0)
 		close(kept->fd);
+	if (kept->env->file_closed != NULL)
+		kept->env->file_closed(kept->env->state);
 }
 
 static LncCode
 local_keep(LncContext *ctx, LncStore *base, LncArena *arena, const char *key, void **out)
 {
+	const LncEnv *env = lnc_arena_env(arena);
 	KeptFile *kept;
+	LncCode code;
 
+	*out = NULL;
 	LNC_TRY(LNC_NEW(ctx, arena, &kept, 1));
+	if (env->keep_file != NULL && !env->keep_file(env->state))
+		return LNC_OK;
+	kept->env = env;
 	kept->fd = -1;
-	LNC_TRY(lnc_arena_on_cleanup(ctx, arena, close_kept, kept));
+	code = lnc_arena_on_cleanup(ctx, arena, close_kept, kept);
+	if (code != LNC_OK)
+	{
+		close_kept(kept);
+		return code;
+	}
 	LNC_TRY(find_file(ctx, (LncLocalStore *)base, key, &kept->fd, &kept->size));
 	*out = kept;
 	return LNC_OK;

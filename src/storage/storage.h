@@ -149,7 +149,8 @@ extern LncCode lnc_store_read_ranges(LncContext *ctx, LncStore *store, LncArena 
 
 /*
  * An object that is read many times and does not change. Local files are kept open from the first read on, so that the
- * name is followed once, and read as they were then; the arena's cleanup closes them. Store and key are borrowed.
+ * name is followed once, and read as they were then, if the environment of the arena lets one more file stay open; the
+ * arena's cleanup closes them. Store and key are borrowed.
  */
 typedef struct LncOpenObject LncOpenObject;
 

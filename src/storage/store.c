@@ -144,6 +144,7 @@ struct LncOpenObject
 	LncStore *store;
 	const char *key;
 	void *kept; /* of the store's kind; NULL: not open */
+	bool apart; /* each read opens it anew */
 };
 
 LncCode
@@ -165,10 +166,14 @@ static LncCode
 read_checked(LncContext *ctx, LncStore *store, LncArena *arena, const char *key, LncOpenObject *object,
 			 size_t nranges, const LncRange *ranges, const uint8_t **outs)
 {
-	if (object == NULL || store->ops->keep == NULL)
+	if (object != NULL && object->kept == NULL && !object->apart)
+	{
+		if (store->ops->keep != NULL)
+			LNC_TRY(store->ops->keep(ctx, store, object->arena, key, &object->kept));
+		object->apart = object->kept == NULL;
+	}
+	if (object == NULL || object->apart)
 		return store->ops->read_ranges(ctx, store, arena, key, nranges, ranges, outs);
-	if (object->kept == NULL)
-		LNC_TRY(store->ops->keep(ctx, store, object->arena, key, &object->kept));
 	return store->ops->read_kept(ctx, store, arena, key, object->kept, nranges, ranges, outs);
 }
 

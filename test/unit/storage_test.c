@@ -469,6 +469,69 @@ count_open_files(void)
 	return n;
 }
 
+/* Lets one file stay open. */
+static bool
+keep_one(void *state)
+{
+	int *kept = state;
+
+	if (*kept > 0)
+		return false;
+	++*kept;
+	return true;
+}
+
+static void
+forget_one(void *state)
+{
+	--*(int *)state;
+}
+
+static void
+no_more_files_stay_open_than_may(void **state)
+{
+	static const LncRange range = {2, 3};
+	int open_before = count_open_files();
+	int held = 0;
+	LncEnv env = *lnc_env_default();
+	LncTimedEnv timed;
+	LncArena *kept;
+	LncOpenObject *objects[3];
+	const uint8_t *bytes;
+	LncStore *store;
+
+	(void)state;
+	env.keep_file = keep_one;
+	env.file_closed = forget_one;
+	env.state = &held;
+	lnc_env_limit(&timed, &env, INT64_MAX);
+	kept = lnc_arena_create(&timed.env);
+	assert_int_equal(lnc_store_open(&ctx, arena, folder, NULL, &store), LNC_OK);
+	assert_int_equal(lnc_store_put(&ctx, store, "a", slice("abcdef")), LNC_OK);
+	for (int turn = 0; turn < 2; turn++)
+	{
+		for (int i = 0; i < 3; i++)
+			assert_int_equal(lnc_object_open(&ctx, kept, store, i == 2 ? "b" : "a", &objects[i]), LNC_OK);
+		for (int i = 0; i < 4; i++)
+		{
+			assert_int_equal(lnc_object_read_ranges(&ctx, objects[i / 2], arena, 1, &range, &bytes), LNC_OK);
+			assert_memory_equal(bytes, "cde", 3);
+		}
+		assert_int_equal(lnc_object_read_ranges(&ctx, objects[2], arena, 1, &range, &bytes), LNC_NOT_FOUND);
+		assert_int_equal(held, 1);
+		assert_int_equal(count_open_files(), open_before + 1);
+		lnc_arena_reset(kept);
+		assert_int_equal(held, 0);
+		assert_int_equal(count_open_files(), open_before);
+	}
+
+	/* One that can't be opened counts no longer than its reader lives. */
+	assert_int_equal(lnc_object_open(&ctx, kept, store, "b", &objects[0]), LNC_OK);
+	assert_int_equal(lnc_object_read_ranges(&ctx, objects[0], arena, 1, &range, &bytes), LNC_NOT_FOUND);
+	lnc_arena_destroy(kept);
+	assert_int_equal(held, 0);
+}
+
 static void
 open_files_are_read_as_they_were(void **state)
 {
@@ -592,6 +655,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(local_errors_are_told_apart, setup, teardown),
 		cmocka_unit_test_setup_teardown(local_files_are_whole_and_clean, setup, teardown),
 		cmocka_unit_test_setup_teardown(open_files_are_read_as_they_were, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_more_files_stay_open_than_may, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_process_wins_each_name, setup, teardown),
 	};
 
