@@ -16,7 +16,7 @@
 typedef struct LncDirectKey
 {
 	uint64_t within; /* mask of differences */
-	int64_t least;   /* of the values so far */
+	int64_t least;   /* of the values so far, as far as they were noted */
 	int64_t greatest;
 	int64_t base;  /* the value of place 0 */
 	uint64_t size; /* places of values, a power of two; 0: there was no value yet. NULL has the one behind them. */
@@ -45,9 +45,20 @@ extern LncCode lnc_direct_table_places(LncContext *ctx, const LncDirectTable *ta
 									   const LncColumn *const *keys, int64_t length,
 									   uint32_t **places) LNC_MUST_CHECK;
 
+/* Note a value of a group, which the table covers: it is to do so when it is widened, too. */
+static inline void
+lnc_direct_table_note(LncDirectTable *table, int32_t key, uint64_t word)
+{
+	LncDirectKey *of = &table->keys[key];
+
+	of->least = (int64_t)word < of->least ? (int64_t)word : of->least;
+	of->greatest = (int64_t)word > of->greatest ? (int64_t)word : of->greatest;
+}
+
 /*
- * Have the table cover the values of a batch, too, with at most limit slots, less than 2^31. Nothing is known of the new
- * slots, which are in arena. *done is false where that takes more, and the table is of no more use.
+ * Have the table cover the values of a batch and those noted, with at most limit slots, less than 2^31. Values that it has
+ * places for need not have been noted when it was made, so that all that matter are to be noted before. Nothing is known of
+ * the new slots, which are in arena. *done is false where that takes more, and the table is of no more use.
  */
 extern LncCode lnc_direct_table_widen(LncContext *ctx, LncDirectTable *table, LncArena *arena,
 									  const LncColumn *const *keys, int64_t length, uint64_t limit,

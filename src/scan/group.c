@@ -469,6 +469,22 @@ most_slots(const LncGroups *groups)
 	return most < DIRECT_SLOTS_MOST ? most : DIRECT_SLOTS_MOST;
 }
 
+/* Tell a table that is to be widened which values the groups have. */
+static void
+note_groups(LncGroups *groups)
+{
+	for (int32_t k = 0; k < groups->nkeys; k++)
+	{
+		const Key *key = &groups->keys[k];
+
+		for (int32_t group = 0; group < groups->count; group++)
+		{
+			if (!key->nulls[group])
+				lnc_direct_table_note(groups->direct, k, key->words[group]);
+		}
+	}
+}
+
 /* Tell a table that has forgotten its slots of the groups. */
 static void
 place_groups(LncGroups *groups)
@@ -524,6 +540,7 @@ find_by_place(LncContext *ctx, LncGroups *groups, LncArena *scratch, LncHashRang
 	LNC_TRY(lnc_direct_table_places(ctx, groups->direct, scratch, keys, length, &places));
 	if (places == NULL)
 	{
+		note_groups(groups);
 		LNC_TRY(
 			lnc_direct_table_widen(ctx, groups->direct, groups->arena, keys, length, most_slots(groups), found));
 		if (!*found)

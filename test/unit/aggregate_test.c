@@ -712,6 +712,65 @@ test_beyond_the_table(void **state)
 	}
 }
 
+/* A batch of two columns of int64. */
+static void
+pair_batch(int b, const int64_t *first, const int64_t *second, int64_t length)
+{
+	one_batch(b, first, length, NULL);
+	batches[b].ncolumns = 2;
+	OK(LNC_NEW(&ctx, arena, &batches[b].columns, 2));
+	batches[b].columns[0] = (LncColumn){.type = &types[4], .length = length, .values = first};
+	batches[b].columns[1] = (LncColumn){.type = &types[4], .length = length, .values = second};
+	type_of[1] = &types[4];
+}
+
+/* A value that took a place to spare keeps one when the table grows at its other end. */
+static void
+test_places_to_spare(void **state)
+{
+	static const int64_t values[] = {0, 1, 2, 3, 4, 0, 1, 2, 3, 4, 5, 6, 7};
+	static const int64_t others[] = {0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0};
+	static const int64_t low[] = {-1, -2, -3, -1, -2, -3, 7, 6, 5};
+	static const int64_t low_others[] = {0, 0, 0, 1, 1, 1, 0, 0, 0};
+
+	(void)state;
+	for (int sign = -1; sign <= 1; sign += 2)
+	{
+		int64_t first[22];
+		LncHashRange range = {.last = UINT64_MAX};
+		LncAggregation *aggregation;
+		LncColumn key;
+		LncColumn other;
+
+		for (int i = 0; i < 22; i++)
+			first[i] = sign * (i < 13 ? values[i] : low[i - 13]);
+		pair_batch(0, first, others, 10);
+		pair_batch(1, first + 10, others + 10, 3);
+		pair_batch(2, first + 13, low_others, 1);
+		pair_batch(3, first + 14, low_others + 1, 5);
+		pair_batch(4, first + 19, low_others + 6, 3);
+		keys[0] = 0;
+		keys[1] = 1;
+		aggregates[0] = (LncAggregate){.kind = LNC_SUM_INTEGER, .column = 0};
+		spec = (LncAggregationSpec){
+			.nkeys = 2, .keys = keys, .naggregates = 1, .aggregates = aggregates, .ncolumns = 2, .types = type_of};
+		aggregation = aggregate(&range, sign < 0 ? 2 : -1, UINT64_MAX);
+		assert_int_equal(lnc_aggregation_count(aggregation), 19);
+		OK(lnc_aggregation_key(&ctx, aggregation, arena, 0, &key));
+		OK(lnc_aggregation_key(&ctx, aggregation, arena, 1, &other));
+		for (int32_t g = 0; g < 19; g++)
+		{
+			int64_t value = ((const int64_t *)key.values)[g];
+			int64_t count = value * sign >= 5 ? 2 : 1;
+			LncAggregated result;
+
+			lnc_aggregation_result(aggregation, 0, g, &result);
+			assert_true(result.count == count);
+			assert_true(result.integer == (__int128)value * count);
+		}
+	}
+}
+
 /* Sums of many of the greatest and least integers. */
 static void
 test_sums_beyond_64_bits(void **state)
@@ -775,6 +834,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_random, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_beyond_the_table, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_places_to_spare, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_sums_beyond_64_bits, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_refused, setup, teardown),
 	};
