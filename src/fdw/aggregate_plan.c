@@ -240,11 +240,40 @@ counts_only(List *tlist, List *pushed)
 	return pushed == NIL;
 }
 
-/* How often the table is read for so many groups of that many keys and aggregates. */
+/* What a group's values of varying width take, keys and extremes, beyond what every column is reckoned with. */
 static double
-scans_for(double groups, int columns)
+long_values(const RelOptInfo *input_rel, List *tlist)
 {
-	double parts = groups * (GROUP_BYTES + GROUP_COLUMN_BYTES * columns) / (double)get_hash_memory_limit();
+	double sum = 0;
+	ListCell *lc;
+
+	foreach (lc, tlist)
+	{
+		Expr *expression = lfirst_node(TargetEntry, lc)->expr;
+		Var *var;
+
+		/* The result of an extreme is as wide as its argument. */
+		if (IsA(expression, Aggref))
+		{
+			List *vars = pull_var_clause((Node *)((Aggref *)expression)->args, 0);
+
+			if (get_typlen(((Aggref *)expression)->aggtype) != -1 || list_length(vars) != 1)
+				continue;
+			var = linitial_node(Var, vars);
+		}
+		else
+			var = (Var *)expression;
+		if (get_typlen(var->vartype) == -1)
+			sum += Max(0, input_rel->attr_widths[var->varattno - input_rel->min_attr] - GROUP_COLUMN_BYTES);
+	}
+	return sum;
+}
+
+/* How often the table is read for so many groups of that many keys and aggregates, whose long values take so many bytes. */
+static double
+scans_for(double groups, int columns, double bytes)
+{
+	double parts = groups * (GROUP_BYTES + GROUP_COLUMN_BYTES * columns + bytes) / (double)get_hash_memory_limit();
 
 	return parts <= 1 ? 1 : parts * SCANS_OF_PART;
 }
@@ -307,7 +336,8 @@ add_partial_aggregates(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *out
 	ForeignPath *path;
 
 	/* Groups that don't fit are handed out in parts, as often as they are met again: better left to the executor. */
-	if (workers == 0 || scans_for(groups, columns) > 1 || counts_only(tlist, state->pushed))
+	if (workers == 0 || scans_for(groups, columns, long_values(input_rel, tlist)) > 1 ||
+		counts_only(tlist, state->pushed))
 		return;
 	rows = clamp_row_est(Min(groups, state->kept / divisor));
 	startup = STARTUP_PAGES * seq_page_cost + pass_cost(input_rel, columns) / divisor +
@@ -330,7 +360,8 @@ add_whole_aggregates(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *outpu
 	ForeignPath *path;
 
 	if (!counts_only(tlist, state->pushed))
-		startup = (STARTUP_PAGES * seq_page_cost + pass_cost(input_rel, columns)) * scans_for(groups, columns);
+		startup = (STARTUP_PAGES * seq_page_cost + pass_cost(input_rel, columns)) *
+				  scans_for(groups, columns, long_values(input_rel, tlist));
 	startup += output_rel->reltarget->cost.startup;
 	total = startup + groups * (cpu_tuple_cost + output_rel->reltarget->cost.per_tuple);
 	path = create_foreign_upper_path(root, output_rel, output_rel->reltarget, clamp_row_est(groups), startup, total,

@@ -20,6 +20,9 @@
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
 
+/* So many times as wide as the last part the next one begins. */
+#define WIDENING 4
+
 /* One column of the rows: a grouping column, or an aggregate. */
 typedef struct Output
 {
@@ -483,7 +486,8 @@ have_group(AggregateState *state, ExprContext *econtext)
 
 		if (state->range.last == PG_UINT64_MAX)
 			return false;
-		/* The groups of as wide a part will fit too, or nearly so. */
+		/* A part that was narrow by chance is not to make all that follow narrow: they begin wider, and are halved on the way. */
+		width = width < PG_UINT64_MAX / WIDENING ? width * WIDENING : PG_UINT64_MAX;
 		state->range.first = state->range.last + 1;
 		state->range.last = width < PG_UINT64_MAX - state->range.first ? state->range.first + width : PG_UINT64_MAX;
 		run_pass(state, econtext);
