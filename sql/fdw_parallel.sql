@@ -106,6 +106,15 @@ SELECT count(*), sum(a.id) FROM del a JOIN del b ON a.id = b.id + 1 WHERE a.id %
 SELECT count(*), sum(a.id) FROM heap a JOIN heap b ON a.id = b.id + 1 WHERE a.id % 2 = 0;
 SELECT count(*) FROM heap a JOIN del b ON a.id = b.id LEFT JOIN mf c ON c.id = b.id;
 
+-- A small table is shared where a large one is.
+SET min_parallel_table_scan_size = '1MB';
+ALTER TABLE heap SET (parallel_workers = 2);
+SELECT explain('COSTS off', 'SELECT count(*) FROM heap JOIN mf ON mf.id = heap.id WHERE mf.id % 2 = 0');
+SELECT count(*), sum(mf.id) FROM heap JOIN mf ON mf.id = heap.id WHERE mf.id % 2 = 0;
+SELECT explain('COSTS off', 'SELECT count(*) FROM mf WHERE id % 2 = 0');
+ALTER TABLE heap RESET (parallel_workers);
+SET min_parallel_table_scan_size = 0;
+
 -- Aggregates: each process makes parts of its share, which are combined.
 SELECT attach('types_v21_nulls', 'ty'), attach('ints_v21', 'ints');
 SELECT explain('ANALYZE, COSTS off, TIMING off, SUMMARY off', 'SELECT sum(id), avg(id) FROM del WHERE id < 5000');

@@ -271,12 +271,28 @@ add_lookup_paths(PlannerInfo *root, RelOptInfo *baserel)
 	}
 }
 
+/*
+ * Workers for a scan of the relation. One that is too small to be read in parallel for its own sake may be joined with one that
+ * is not: since only what is shared goes into a parallel plan, it is shared then.
+ */
+static int
+choose_workers(PlannerInfo *root, RelOptInfo *baserel)
+{
+	LancePlanState *state = baserel->fdw_private;
+	int workers = lance_parallel_workers(baserel, state->pages);
+
+	if (workers == 0 && bms_membership(root->all_baserels) == BMS_MULTIPLE && max_parallel_workers_per_gather > 0 &&
+		baserel->consider_parallel && bms_is_empty(baserel->lateral_relids))
+		workers = 1;
+	return workers;
+}
+
 /* The scan shared by the leader and workers. */
 static void
 add_partial_path_of_scan(PlannerInfo *root, RelOptInfo *baserel)
 {
 	LancePlanState *state = baserel->fdw_private;
-	int workers = lance_parallel_workers(baserel, state->pages);
+	int workers = choose_workers(root, baserel);
 	double divisor = lance_parallel_divisor(workers);
 	double rows = clamp_row_est(baserel->rows / divisor);
 	ForeignPath *path;
