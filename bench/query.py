@@ -96,6 +96,8 @@ if duckdb:
     try:
         import glob, duckdb_extension_lance
         con = duckdb.connect(config={"threads": 1})
+        # It goes to where the times go, once a query takes two seconds.
+        con.execute("SET enable_progress_bar = false")
         con.load_extension(glob.glob(os.path.join(os.path.dirname(duckdb_extension_lance.__file__), "extensions", "*", "lance.duckdb_extension"))[0])
     except Exception as e:
         print("no DuckDB: %s" % e, file=sys.stderr)
