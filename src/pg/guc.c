@@ -33,6 +33,7 @@ char *lance_guc_rest_jwt_issuer;
 char *lance_guc_rest_jwt_audience;
 char *lance_guc_rest_jwt_role_claim;
 bool lance_guc_rest_ssl;
+bool lance_guc_rest_writer_turns;
 char *lance_guc_rest_ssl_cert_file;
 char *lance_guc_rest_ssl_key_file;
 int lance_guc_rest_ssl_min_protocol_version;
@@ -154,6 +155,9 @@ define_rest(void)
 							   PGC_SIGHUP, GUC_SUPERUSER_ONLY, NULL, NULL, NULL);
 	DefineCustomStringVariable("lance_catalog.rest_database", "Database whose catalog the REST server serves.",
 							   NULL, &lance_guc_rest_database, "postgres", startup, 0, NULL, NULL, NULL);
+	DefineCustomBoolVariable("lance_catalog.rest_writer_turns",
+							 "Has writers of a table that loses races take turns.", NULL,
+							 &lance_guc_rest_writer_turns, true, PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable(
 		"lance_catalog.rest_executors", "Processes that run REST requests which may wait, at most.",
 		"One is always there, the others are started while requests wait.", &lance_guc_rest_executors, 8, 1,

@@ -28,6 +28,7 @@ extern char *lance_guc_rest_jwt_key_file;   /* empty: no web tokens */
 extern char *lance_guc_rest_jwt_issuer;     /* empty: any */
 extern char *lance_guc_rest_jwt_audience;   /* empty: any */
 extern char *lance_guc_rest_jwt_role_claim; /* never empty */
+extern bool lance_guc_rest_writer_turns;
 extern bool lance_guc_rest_ssl;
 extern char *lance_guc_rest_ssl_cert_file; /* empty: the server's */
 extern char *lance_guc_rest_ssl_key_file;  /* empty: the server's */

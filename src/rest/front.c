@@ -12,6 +12,7 @@
 #include "rest/front.h"
 #include "rest/http.h"
 #include "rest/job.h"
+#include "rest/turns.h"
 
 static void
 unavailable(const LanceRestRequest *request, LanceRestReply *reply, const char *message, const char *detail)
@@ -20,8 +21,22 @@ unavailable(const LanceRestRequest *request, LanceRestReply *reply, const char *
 						   message, detail);
 }
 
+/* What a writer asks before it prepares a commit. */
 static bool
-handle(LanceRestRequest *request, LanceRestReply *reply)
+asks_versions(const LanceRoute *route)
+{
+	return strcmp(route->operation, "ListTableVersions") == 0;
+}
+
+static bool
+commits_version(const LanceRoute *route)
+{
+	return strcmp(route->operation, "CreateTableVersion") == 0;
+}
+
+/* Answer, or hand over. */
+static bool
+serve(LanceRestRequest *request, LanceRestReply *reply)
 {
 	if (request->route->manner == LANCE_RUN_BRIEFLY && lance_rest_execute_briefly(request, reply))
 		return true;
@@ -29,6 +44,14 @@ handle(LanceRestRequest *request, LanceRestReply *reply)
 		return false;
 	unavailable(request, reply, "too many requests at once", NULL);
 	return true;
+}
+
+static bool
+handle(LanceRestRequest *request, LanceRestReply *reply)
+{
+	if (asks_versions(request->route) && lance_turn_wait(request))
+		return false;
+	return serve(request, reply);
 }
 
 static bool
@@ -51,6 +74,7 @@ lance_front_start(int worker, bool connected)
 	if (connected)
 	{
 		lance_jobs_join_as_worker(worker);
+		lance_turns_join(worker);
 		lance_http_start(handle, lance_rest_admit);
 	}
 	else
@@ -73,6 +97,17 @@ lance_front_collect(void)
 			unavailable(request, &reply, "the process that ran the request ended",
 						"The request may have been done. Sent again, a version that is yours is answered as the "
 						"first time.");
+		if (commits_version(request->route))
+			lance_turn_over(request, reply.status);
 		lance_http_answer(request, &reply);
+	}
+	while ((request = lance_turn_next()) != NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(request->context);
+
+		memset(&reply, 0, sizeof(reply));
+		if (serve(request, &reply))
+			lance_http_answer(request, &reply);
+		MemoryContextSwitchTo(old);
 	}
 }

@@ -25,6 +25,7 @@
 #include "rest/http.h"
 #include "rest/request.h"
 #include "rest/tls.h"
+#include "rest/turns.h"
 #include "storage/fd.h"
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
@@ -69,6 +70,7 @@ typedef struct Client
 {
 	LanceDeadline *deadline;
 	LanceHandshake *handshake;
+	LanceWriter writer;
 } Client;
 
 static struct MHD_Daemon *http_daemon;
@@ -119,11 +121,18 @@ keep_escapes(void *closure, struct MHD_Connection *connection, char *text)
 	return strlen(text);
 }
 
+static Client *
+client_of(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info != NULL ? info->socket_context : NULL;
+}
+
 static LanceDeadline *
 deadline_of(struct MHD_Connection *connection)
 {
-	const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-	const Client *client = info != NULL ? info->socket_context : NULL;
+	const Client *client = client_of(connection);
 
 	return client != NULL ? client->deadline : NULL;
 }
@@ -298,6 +307,7 @@ static enum MHD_Result
 admit_headers(Exchange *exchange, struct MHD_Connection *connection, const char *method, const char *version)
 {
 	LanceRestRequest *request = &exchange->request;
+	Client *client = client_of(connection);
 	LanceFraming framing;
 
 	exchange->headers_seen = true;
@@ -305,6 +315,7 @@ admit_headers(Exchange *exchange, struct MHD_Connection *connection, const char 
 	lance_deadline_renew(deadline_of(connection));
 	request->method = MemoryContextStrdup(request->context, method);
 	take_credential(exchange, connection);
+	request->writer = client != NULL ? &client->writer : NULL;
 	framing =
 		lance_framing_of(connection, version, strlen(method) + 1 + exchange->target_size + 1 + strlen(version));
 	lance_framing_wipe_keys(connection);

@@ -43,6 +43,9 @@ typedef struct LanceRestRequest
 	char *api_key;
 	uint32 caller; /* the key, else the address, as a number: equal ones share executors as one */
 
+	struct LanceWriter
+		*writer; /* what is known of the connection as a writer (turns.h); borrowed; NULL: nothing can be */
+
 	StringInfoData body; /* as received; data NULL when it was discarded or empty */
 } LanceRestRequest;
 

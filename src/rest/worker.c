@@ -28,6 +28,7 @@
 #include "rest/main.h"
 #include "rest/release.h"
 #include "rest/tls.h"
+#include "rest/turns.h"
 #include "rest/worker.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
@@ -68,6 +69,7 @@ rest_shmem_request(void)
 	RequestAddinShmemSpace(sizeof(RestShared));
 	RequestAddinShmemSpace(lance_release_shmem_size());
 	RequestAddinShmemSpace(lance_jobs_shmem_size());
+	RequestAddinShmemSpace(lance_turns_shmem_size());
 	lance_jobs_request_locks();
 }
 
@@ -84,6 +86,7 @@ rest_shmem_startup(void)
 		pg_atomic_init_u32(&rest_shared->database_missing, 0);
 	lance_release_shmem_init();
 	lance_jobs_shmem_init();
+	lance_turns_shmem_init();
 	LWLockRelease(AddinShmemInitLock);
 }
 
@@ -278,6 +281,7 @@ pg_attribute_noreturn() serve(bool connected)
 		lance_rest_housekeeping();
 		lance_front_collect();
 		timeout = lance_http_run();
+		timeout = shorter(timeout, lance_turn_timeout());
 		if (lance_jobs_under_way())
 		{
 			lance_executor_start_wanted();
