@@ -232,7 +232,11 @@ print-%:
 bench-query: install
 	PG_CONFIG=$(PG_CONFIG) PYTHONDONTWRITEBYTECODE=1 $(PYTHON) bench/query.py $(BENCH)
 
-.PHONY: unit unit-tests random bench bench-rest bench-instructions bench-catalog bench-query bench-programs inspect clang fuzz fuzz-replay fuzz-replays help
+# ---- the same over a dataset on an S3 server that answers after a delay: make bench-query-s3 PYTHON=… [BENCH=options of bench/query_s3.py]
+bench-query-s3: install
+	PG_CONFIG=$(PG_CONFIG) PYTHONDONTWRITEBYTECODE=1 $(PYTHON) bench/query_s3.py $(BENCH)
+
+.PHONY: unit unit-tests random bench bench-rest bench-instructions bench-catalog bench-query bench-query-s3 bench-programs inspect clang fuzz fuzz-replay fuzz-replays help
 help:
 	@echo "make deps       fetch and unpack nanoarrow (a build does it too when it is missing)"
 	@echo "make            build the extension"
@@ -243,6 +247,7 @@ help:
 	@echo "make bench-rest  the REST server beside pylance's adapter and SeaweedFS (PYTHON; BENCH=\"--weed PROGRAM\")"
 	@echo "make bench-instructions  install, then count the REST server's instructions for each request with callgrind (PYTHON)"
 	@echo "make bench-query  install, then queries beside PostgreSQL's own tables, pylance and DuckDB (PYTHON)"
+	@echo "make bench-query-s3  install, then queries over S3 beside pylance: times, requests, bytes (PYTHON)"
 	@echo "make bench-catalog  install, then time the catalog's calls with few and with many tables and versions"
 	@echo "make fuzz-replay  run the fuzz targets over their corpora;  make fuzz NAME=file  search for new inputs"
 	@echo "make clang      read everything with clang, for its warnings"
