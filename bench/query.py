@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Queries over a foreign table beside PostgreSQL's own table, pylance and DuckDB's Lance extension: a table of ratios.
 
-    query.py [--rows N] [--vectors N] [--versions 2.0,2.1,2.2] [--rounds N]
+    query.py [--rows N] [--vectors N] [--versions 2.0,2.1,2.2] [--rounds N] [--workers N]
 
 Runs in a Python that has pylance; DuckDB's columns are there if it has duckdb and duckdb-extension-lance too. Every side
 does a case in turns, the least of the rounds counts. Peers are pinned to one CPU with one thread each, the server uses
@@ -215,11 +215,12 @@ def main():
     p.add_argument("--vectors", type=int, default=1000000)
     p.add_argument("--versions", default="2.1")
     p.add_argument("--rounds", type=int, default=3)
+    p.add_argument("--workers", type=int, default=0, help="parallel workers of a query, of the foreign table and of PostgreSQL's own")
     options = p.parse_args()
     with tempfile.TemporaryDirectory() as home:
         os.chmod(home, 0o755)
         c = cluster.Cluster(cluster.server(machine.state_dir()), os.path.join(home, "cluster"))
-        c.create({"shared_buffers": "1GB", "max_parallel_workers_per_gather": "0", "jit": "off", "fsync": "off", "lance_catalog.rest_workers": "0"})
+        c.create({"shared_buffers": "1GB", "max_parallel_workers_per_gather": str(options.workers), "jit": "off", "fsync": "off", "lance_catalog.rest_workers": "0"})
         e = c.environment()
         session = pg.Session("host=%s port=%s user=%s dbname=%s" % tuple(e[k] for k in ("PGHOST", "PGPORT", "PGUSER", "PGDATABASE")))
         peers = Peers()
