@@ -5,7 +5,7 @@
 
 Runs in a Python that has pylance; DuckDB's columns are there if it has duckdb and duckdb-extension-lance too. Every side
 does a case in turns, the least of the rounds counts. Peers are pinned to one CPU with one thread each, the server uses
-no parallel workers. Everything is in the page cache. That the answers are right is shown by test/clients/query_run.py.
+as many parallel workers as the option says, none by default. Everything is in the page cache. That the answers are right is shown by test/clients/query_run.py.
 
 The extension must be installed for the PostgreSQL of PG_CONFIG ("make install", "make bench-query" does it). As root the
 server runs as the user postgres.

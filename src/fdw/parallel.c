@@ -119,6 +119,10 @@ choose_unit_rows(const LncDataset *dataset, int processes)
 			bytes += (double)dataset->fragments[i].files[j].size;
 	}
 	wanted = Max(rows / (processes * UNITS_PER_PROCESS), least / (bytes / rows));
+
+	/* What an object store is asked for ahead of use would be asked for in vain at the end of each unit. */
+	if (!lnc_store_near(dataset->store))
+		return (uint64)Max(ceil(rows / processes), 1);
 	wanted = ceil(wanted / UNIT_ROWS) * UNIT_ROWS;
 	return (uint64)Max(Min(wanted, (double)MAX_UNIT_ROWS), (double)UNIT_ROWS);
 }
