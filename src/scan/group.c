@@ -13,8 +13,12 @@
 #include "scan/direct_table.h"
 #include "scan/predicate.h"
 
-/* Groups that there is room for at first. The hash table is made larger when it is half full. */
+/*
+ * Groups that there is room for at first. The hash table is made larger when it is half full; where groups are few, their slots
+ * seldom meet in one of this size.
+ */
 #define FIRST_ROOM 128
+#define FIRST_SLOTS 1024
 
 /* A table of places may have so many slots at any rate, and more where there are many groups. */
 #define DIRECT_SLOTS 65536
@@ -30,15 +34,33 @@
 /* What a key of NULL is hashed as. */
 #define NULL_HASH UINT64_C(0x7f4a7c159e3779b9)
 
+/* The first bytes of a value, as little-endian words that end in zeros where it is shorter. */
+typedef struct Head
+{
+	uint64_t words[2];
+} Head;
+
+#define HEAD_SIZE 16
+
+/* A value of bytes of a group. */
+typedef struct Run
+{
+	Head head;
+	uint64_t at;   /* where they are among those of the key */
+	uint64_t size; /* NULL_SIZE: NULL */
+} Run;
+
+#define NULL_SIZE UINT64_MAX
+
 /* The values of one key, one a group. */
 typedef struct Key
 {
 	const LncType *type;
 	bool bytes;
-	uint64_t *words; /* fixed-width values, or where bytes begin in data */
-	uint64_t *sizes; /* of bytes */
-	bool *nulls;
-	uint8_t *data; /* of bytes, one after the other */
+	Run *runs;       /* of bytes */
+	uint64_t *words; /* fixed-width values */
+	bool *nulls;     /* likewise */
+	uint8_t *data;   /* of bytes, one after the other */
 	size_t used;
 	size_t room;
 } Key;
@@ -145,35 +167,36 @@ hash_next(uint64_t hash, uint64_t value)
 	return next ^ (next >> 32);
 }
 
-static uint64_t
-hash_bytes(const uint8_t *data, size_t size)
+static inline Head
+head_of(LncSlice bytes, const uint8_t *end)
 {
-	uint64_t hash = size * HASH_TIMES;
-	uint64_t a = 0;
-	uint64_t b = 0;
+	uint64_t low = bytes.size < 8 ? bytes.size : 8;
+	uint64_t high = bytes.size < HEAD_SIZE ? bytes.size - low : 8;
+	Head head = {{0, 0}};
 
-	if (size > 16)
+	/* Bytes of what lies behind the value are read, too, where there are some, and cut off. */
+	if (bytes.size > 0 && end - bytes.data >= HEAD_SIZE)
 	{
-		size_t at = 0;
+		head.words[0] = lnc_le64(bytes.data) & (low == 8 ? UINT64_MAX : (UINT64_C(1) << low * 8) - 1);
+		head.words[1] = lnc_le64(bytes.data + 8) & (high == 8 ? UINT64_MAX : (UINT64_C(1) << high * 8) - 1);
+	}
+	else if (bytes.size > 0)
+		memcpy(head.words, bytes.data, bytes.size < HEAD_SIZE ? bytes.size : HEAD_SIZE);
+	return head;
+}
 
-		for (; size - at > 16; at += 16)
-			hash = fold(lnc_le64(data + at) ^ HASH_ADDED, lnc_le64(data + at + 8) ^ hash);
-		a = lnc_le64(data + size - 16);
-		b = lnc_le64(data + size - 8);
-	}
-	else if (size >= 8)
-	{
-		a = lnc_le64(data);
-		b = lnc_le64(data + size - 8);
-	}
-	else if (size >= 4)
-	{
-		a = lnc_le32(data);
-		b = lnc_le32(data + size - 4);
-	}
-	else if (size > 0)
-		a = (uint64_t)data[0] << 16 | (uint64_t)data[size / 2] << 8 | data[size - 1];
-	return fold(a ^ HASH_ADDED, b ^ hash);
+static inline uint64_t
+hash_bytes(Head head, LncSlice bytes)
+{
+	uint64_t hash = fold(head.words[0] ^ HASH_ADDED, head.words[1] ^ (bytes.size * HASH_TIMES));
+
+	if (bytes.size <= HEAD_SIZE)
+		return hash;
+	for (size_t at = HEAD_SIZE; bytes.size - at > HEAD_SIZE; at += HEAD_SIZE)
+		hash = fold(lnc_le64(bytes.data + at) ^ HASH_ADDED, lnc_le64(bytes.data + at + 8) ^ hash);
+	/* The last ones, over some that were there before. */
+	bytes.data += bytes.size - HEAD_SIZE;
+	return fold(lnc_le64(bytes.data) ^ HASH_ADDED, lnc_le64(bytes.data + 8) ^ hash);
 }
 
 /* One fixed-width value as 64 bits. */
@@ -200,6 +223,7 @@ null_at(const LncColumn *column, int64_t row)
 	return column->validity != NULL && !lnc_bit(column->validity, (uint64_t)row);
 }
 
+/* The hash of keys that are all of fixed width, as hash_rows makes it. */
 static uint64_t
 hash_row(const LncGroups *groups, const LncColumn *const *columns, int64_t row)
 {
@@ -210,11 +234,7 @@ hash_row(const LncGroups *groups, const LncColumn *const *columns, int64_t row)
 		uint64_t value = NULL_HASH;
 
 		if (!null_at(columns[k], row))
-		{
-			LncSlice bytes = groups->keys[k].bytes ? bytes_at(columns[k], row) : (LncSlice){0};
-
-			value = groups->keys[k].bytes ? hash_bytes(bytes.data, bytes.size) : word_at(columns[k], row);
-		}
+			value = word_at(columns[k], row);
 		hash = hash_next(hash, value);
 	}
 	return hash;
@@ -260,33 +280,34 @@ typedef struct Rows
 {
 	const LncColumn *const *columns;
 	uint64_t **words; /* by key, of fixed-width ones */
+	Head **heads;     /* by key, of bytes */
 	uint64_t *hashes;
 } Rows;
 
 static void
-hash_key(const LncColumn *column, bool bytes, int64_t length, const uint64_t *words, uint64_t *hashes)
+hash_words(const LncColumn *column, int64_t length, const uint64_t *words, uint64_t *hashes)
 {
-	if (column->validity == NULL && !bytes)
+	if (column->validity == NULL)
 	{
 		for (int64_t i = 0; i < length; i++)
 			hashes[i] = hash_next(hashes[i], words[i]);
 		return;
 	}
 	for (int64_t i = 0; i < length; i++)
+		hashes[i] = hash_next(hashes[i], null_at(column, i) ? NULL_HASH : words[i]);
+}
+
+static void
+hash_runs(const LncColumn *column, int64_t length, Head *heads, uint64_t *hashes)
+{
+	const uint8_t *end = column->data + column->offsets[column->length];
+
+	for (int64_t i = 0; i < length; i++)
 	{
-		uint64_t value;
+		LncSlice bytes = bytes_at(column, i);
 
-		if (null_at(column, i))
-			value = NULL_HASH;
-		else if (!bytes)
-			value = words[i];
-		else
-		{
-			LncSlice run = bytes_at(column, i);
-
-			value = hash_bytes(run.data, run.size);
-		}
-		hashes[i] = hash_next(hashes[i], value);
+		heads[i] = head_of(bytes, end);
+		hashes[i] = hash_next(hashes[i], null_at(column, i) ? NULL_HASH : hash_bytes(heads[i], bytes));
 	}
 }
 
@@ -295,17 +316,22 @@ hash_rows(LncContext *ctx, const LncGroups *groups, LncArena *scratch, int64_t l
 {
 	LNC_TRY(LNC_NEW(ctx, scratch, &rows->hashes, length));
 	LNC_TRY(LNC_NEW(ctx, scratch, &rows->words, groups->nkeys));
+	LNC_TRY(LNC_NEW(ctx, scratch, &rows->heads, groups->nkeys));
 	for (int32_t k = 0; k < groups->nkeys; k++)
 	{
 		const LncColumn *column = rows->columns[k];
-		bool bytes = groups->keys[k].bytes;
 
-		if (!bytes)
+		if (groups->keys[k].bytes)
+		{
+			LNC_TRY(LNC_NEW(ctx, scratch, &rows->heads[k], length));
+			hash_runs(column, length, rows->heads[k], rows->hashes);
+		}
+		else
 		{
 			LNC_TRY(LNC_NEW(ctx, scratch, &rows->words[k], length));
 			load_words(column, length, rows->words[k]);
+			hash_words(column, length, rows->words[k], rows->hashes);
 		}
-		hash_key(column, bytes, length, rows->words[k], rows->hashes);
 	}
 	return LNC_OK;
 }
@@ -313,11 +339,12 @@ hash_rows(LncContext *ctx, const LncGroups *groups, LncArena *scratch, int64_t l
 /* ---- groups */
 
 static inline bool
-same_bytes(const uint8_t *a, const uint8_t *b, size_t size)
+same_run(const Key *key, const Run *run, Head head, LncSlice bytes)
 {
-	if (size >= 8 && size <= 16)
-		return lnc_le64(a) == lnc_le64(b) && lnc_le64(a + size - 8) == lnc_le64(b + size - 8);
-	return size == 0 || memcmp(a, b, size) == 0;
+	if (run->size != bytes.size || run->head.words[0] != head.words[0] || run->head.words[1] != head.words[1])
+		return false;
+	return bytes.size <= HEAD_SIZE ||
+		   memcmp(key->data + run->at + HEAD_SIZE, bytes.data + HEAD_SIZE, bytes.size - HEAD_SIZE) == 0;
 }
 
 static bool
@@ -329,23 +356,15 @@ same_keys(const LncGroups *groups, int32_t group, const Rows *rows, int64_t row)
 		const LncColumn *column = rows->columns[k];
 		bool null = null_at(column, row);
 
-		if (null != key->nulls[group])
-			return false;
-		if (null)
-			continue;
-		if (!key->bytes)
+		if (key->bytes)
 		{
-			if (key->words[group] != rows->words[k][row])
-				return false;
-		}
-		else
-		{
-			LncSlice bytes = bytes_at(column, row);
+			const Run *run = &key->runs[group];
 
-			if (key->sizes[group] != bytes.size ||
-				!same_bytes(key->data + key->words[group], bytes.data, bytes.size))
+			if (null ? run->size != NULL_SIZE : !same_run(key, run, rows->heads[k][row], bytes_at(column, row)))
 				return false;
 		}
+		else if (null != key->nulls[group] || (!null && key->words[group] != rows->words[k][row]))
+			return false;
 	}
 	return true;
 }
@@ -361,10 +380,13 @@ grow_arrays(LncContext *ctx, LncGroups *groups, size_t room)
 	{
 		Key *key = &groups->keys[k];
 
+		if (key->bytes)
+		{
+			LNC_TRY(lnc_arena_grow(ctx, groups->arena, used, room, sizeof(*key->runs), (void **)&key->runs));
+			continue;
+		}
 		LNC_TRY(lnc_arena_grow(ctx, groups->arena, used, room, sizeof(*key->words), (void **)&key->words));
 		LNC_TRY(lnc_arena_grow(ctx, groups->arena, used, room, sizeof(*key->nulls), (void **)&key->nulls));
-		if (key->bytes)
-			LNC_TRY(lnc_arena_grow(ctx, groups->arena, used, room, sizeof(*key->sizes), (void **)&key->sizes));
 	}
 	groups->room = (int32_t)room;
 	return LNC_OK;
@@ -374,7 +396,7 @@ grow_arrays(LncContext *ctx, LncGroups *groups, size_t room)
 static LncCode
 make_slots(LncContext *ctx, LncGroups *groups)
 {
-	uint64_t mask = FIRST_ROOM * 2;
+	uint64_t mask = FIRST_SLOTS;
 
 	while (mask < (uint64_t)groups->room * 2)
 		mask *= 2;
@@ -406,14 +428,15 @@ make_room(LncContext *ctx, LncGroups *groups)
 	return groups->direct == NULL ? make_slots(ctx, groups) : LNC_OK;
 }
 
+/* Keep the bytes of group number group. */
 static LncCode
-keep_bytes(LncContext *ctx, LncArena *arena, Key *key, const uint8_t *bytes, size_t size)
+keep_bytes(LncContext *ctx, LncArena *arena, Key *key, int32_t group, LncSlice bytes)
 {
-	if (size > key->room - key->used)
+	if (bytes.size > key->room - key->used)
 	{
 		size_t room = key->room == 0 ? 1024 : key->room;
 
-		while (room - key->used < size)
+		while (room - key->used < bytes.size)
 		{
 			if (lnc_mul_overflow(room, (size_t)2, &room))
 				return lnc_fail(ctx, LNC_LIMIT, "the keys of groups are too long");
@@ -421,8 +444,10 @@ keep_bytes(LncContext *ctx, LncArena *arena, Key *key, const uint8_t *bytes, siz
 		LNC_TRY(lnc_arena_grow(ctx, arena, key->used, room, 1, (void **)&key->data));
 		key->room = room;
 	}
-	memcpy(key->data + key->used, bytes, size);
-	key->used += size;
+	key->runs[group] = (Run){.head = head_of(bytes, bytes.data + bytes.size), .at = key->used, .size = bytes.size};
+	if (bytes.size > 0)
+		memcpy(key->data + key->used, bytes.data, bytes.size);
+	key->used += bytes.size;
 	return LNC_OK;
 }
 
@@ -435,18 +460,17 @@ add_group(LncContext *ctx, LncGroups *groups, const LncColumn *const *columns, i
 	{
 		Key *key = &groups->keys[k];
 
-		key->nulls[group] = null_at(columns[k], row);
-		if (!key->bytes)
-			key->words[group] = key->nulls[group] ? 0 : word_at(columns[k], row);
-		else
-		{
-			LncSlice bytes = key->nulls[group] ? (LncSlice){0} : bytes_at(columns[k], row);
+		bool null = null_at(columns[k], row);
 
-			key->words[group] = key->used;
-			key->sizes[group] = bytes.size;
-			if (bytes.size > 0)
-				LNC_TRY(keep_bytes(ctx, groups->arena, key, bytes.data, bytes.size));
+		if (!key->bytes)
+		{
+			key->nulls[group] = null;
+			key->words[group] = null ? 0 : word_at(columns[k], row);
 		}
+		else if (null)
+			key->runs[group].size = NULL_SIZE;
+		else
+			LNC_TRY(keep_bytes(ctx, groups->arena, key, group, bytes_at(columns[k], row)));
 	}
 	groups->hashes[group] = hash;
 	groups->count++;
@@ -613,19 +637,15 @@ fetch_ahead(const LncGroups *groups, const uint64_t *hashes, int64_t count)
 		{
 			int32_t group = slots[hashes[i] & mask].group - 1;
 
-			if (group < 0)
-				continue;
-			__builtin_prefetch(&key->words[group]);
-			__builtin_prefetch(&key->nulls[group]);
-			if (key->bytes)
-				__builtin_prefetch(&key->sizes[group]);
+			if (group >= 0)
+				__builtin_prefetch(key->bytes ? (const void *)&key->runs[group] : &key->words[group]);
 		}
-		for (int64_t i = 0; key->bytes && i < count; i++)
+		for (int64_t i = 0; key->used > 0 && i < count; i++)
 		{
 			int32_t group = slots[hashes[i] & mask].group - 1;
 
-			if (group >= 0 && key->used > 0)
-				__builtin_prefetch(key->data + key->words[group]);
+			if (group >= 0)
+				__builtin_prefetch(key->data + key->runs[group].at);
 		}
 	}
 }
@@ -668,14 +688,18 @@ narrow_key(LncContext *ctx, LncArena *arena, const Key *from, int32_t count, con
 {
 	for (int32_t i = 0; i < count; i++)
 	{
-		to->nulls[i] = from->nulls[kept[i]];
-		to->words[i] = from->words[kept[i]];
-		if (!from->bytes)
-			continue;
-		to->words[i] = to->used;
-		to->sizes[i] = from->sizes[kept[i]];
-		if (to->sizes[i] > 0)
-			LNC_TRY(keep_bytes(ctx, arena, to, from->data + from->words[kept[i]], (size_t)to->sizes[i]));
+		const Run *run = from->bytes ? &from->runs[kept[i]] : NULL;
+
+		if (run == NULL)
+		{
+			to->nulls[i] = from->nulls[kept[i]];
+			to->words[i] = from->words[kept[i]];
+		}
+		else if (run->size == NULL_SIZE)
+			to->runs[i] = *run;
+		else
+			LNC_TRY(
+				keep_bytes(ctx, arena, to, i, (LncSlice){.data = from->data + run->at, .size = (size_t)run->size}));
 	}
 	return LNC_OK;
 }
@@ -753,7 +777,7 @@ lnc_groups_key(LncContext *ctx, const LncGroups *groups, LncArena *arena, int32_
 	LNC_TRY(LNC_NEW(ctx, arena, &validity, lnc_bitmap_size(count)));
 	for (size_t i = 0; i < count; i++)
 	{
-		if (!from->nulls[i])
+		if (from->bytes ? from->runs[i].size != NULL_SIZE : !from->nulls[i])
 			lnc_bit_set(validity, i);
 	}
 	out->validity = validity;
@@ -767,7 +791,7 @@ lnc_groups_key(LncContext *ctx, const LncGroups *groups, LncArena *arena, int32_
 	}
 	LNC_TRY(LNC_NEW(ctx, arena, &offsets, count + 1));
 	for (size_t i = 0; i < count; i++)
-		offsets[i + 1] = offsets[i] + (int64_t)from->sizes[i];
+		offsets[i + 1] = offsets[i] + (from->runs[i].size == NULL_SIZE ? 0 : (int64_t)from->runs[i].size);
 	out->offsets = offsets;
 	out->data = from->data;
 	return LNC_OK;
