@@ -323,12 +323,12 @@ hash_rows(LncContext *ctx, const LncGroups *groups, LncArena *scratch, int64_t l
 
 		if (groups->keys[k].bytes)
 		{
-			LNC_TRY(LNC_NEW(ctx, scratch, &rows->heads[k], length));
+			LNC_TRY(lnc_arena_alloc(ctx, scratch, (size_t)length * sizeof(Head), (void **)&rows->heads[k]));
 			hash_runs(column, length, rows->heads[k], rows->hashes);
 		}
 		else
 		{
-			LNC_TRY(LNC_NEW(ctx, scratch, &rows->words[k], length));
+			LNC_TRY(lnc_arena_alloc(ctx, scratch, (size_t)length * sizeof(uint64_t), (void **)&rows->words[k]));
 			load_words(column, length, rows->words[k]);
 			hash_words(column, length, rows->words[k], rows->hashes);
 		}

@@ -122,7 +122,7 @@ def vector(name):
 for name, (item, _, _) in VECTORS.items():
     column(name, pa.binary(DIMENSION) if item is None else pa.list_(item, DIMENSION), lambda name=name: vector(name), None)
 
-GROUPED = ["i8", "i16", "u8", "t", "td", "tv", "by", "b", "d32", "d64", "ts_s", "ts_ns", "tz", "c_us", "f64", "u64", "i64"]
+GROUPED = ["i8", "i16", "i32", "u8", "u16", "u32", "t", "tl", "ts_us", "c_s", "td", "tv", "by", "b", "d32", "d64", "ts_s", "ts_ns", "tz", "c_us", "f64", "u64", "i64"]
 ORDERED = [n for n, c in COLUMNS.items() if c[2] is not None and n != "b"]
 
 
@@ -333,10 +333,18 @@ def one_version(run, session, version):
         # As many groups as rows, more than fit at once; and the outer query's values.
         session.rows("SET work_mem = '64kB'; SET hash_mem_multiplier = 1")
         same(session, "SELECT id, tl, i64, count(*), min(t COLLATE \"C\"), sum(i64) FROM TABLE GROUP BY id, tl, i64 ORDER BY 1")
+        same(session, "SELECT id, i32, count(*), count(tf), sum(i64), min(f64), max(tl COLLATE \"C\"), bool_or(b), sum(f32) FILTER (WHERE u8 > 20) "
+             "FROM TABLE WHERE i16 IS NOT NULL GROUP BY id, i32 ORDER BY 1")
+        same(session, "SELECT tl, u64, count(t), max(u32), avg(f64) FROM TABLE GROUP BY tl, u64 ORDER BY 1 COLLATE \"C\", 2")
         plan = str(session.rows("EXPLAIN ANALYZE SELECT id, tl, count(*) FROM lance GROUP BY id, tl"))
         passes = int(plan.split("Lance Passes: ")[1].split("'")[0])
         eq(passes > 2, True, "passes %d" % passes)
         session.rows("RESET work_mem; RESET hash_mem_multiplier; RESET enable_sort")
+        # Columns that are only counted, some beside conditions on themselves.
+        for n in COLUMNS:
+            same(session, "SELECT count(%s) FROM TABLE" % n)
+            same(session, "SELECT i8, count(%s), count(%s) FILTER (WHERE %s IS NOT NULL), count(t) FROM TABLE WHERE %s GROUP BY i8 ORDER BY 1"
+                 % (n, n, n, queries.condition(2)))
         same(session, "SELECT a.id, (SELECT sum(b.i32) FILTER (WHERE b.i16 > a.i16) FROM TABLE b WHERE b.u8 = a.u8 OR b.id = a.id) FROM heap a "
              "WHERE a.id < 60 ORDER BY 1")
         return "%d of %d made by the scan" % (made, QUERIES)
