@@ -218,14 +218,20 @@ size_key(LncDirectKey *key, int64_t least, int64_t greatest, uint64_t limit)
 	return true;
 }
 
+/* Slots of which nothing is known: where those of before were, if there is room. */
 static LncCode
-new_slots(LncContext *ctx, LncDirectTable *table, LncArena *arena)
+clear_slots(LncContext *ctx, LncDirectTable *table, LncArena *arena)
 {
 	void *slots;
 
-	LNC_TRY(lnc_arena_alloc(ctx, arena, (size_t)table->nslots * sizeof(*table->slots), &slots));
-	memset(slots, UNKNOWN_BYTE, (size_t)table->nslots * sizeof(*table->slots));
-	table->slots = slots;
+	if (table->room < table->nslots)
+	{
+		LNC_TRY(lnc_arena_alloc(ctx, arena, (size_t)table->nslots * sizeof(*table->slots), &slots));
+		table->slots = slots;
+		table->room = table->nslots;
+	}
+	if (table->nslots > 0)
+		memset(table->slots, UNKNOWN_BYTE, (size_t)table->nslots * sizeof(*table->slots));
 	return LNC_OK;
 }
 
@@ -252,7 +258,7 @@ lnc_direct_table_widen(LncContext *ctx, LncDirectTable *table, LncArena *arena, 
 	}
 	table->nslots = stride;
 	*done = true;
-	return new_slots(ctx, table, arena);
+	return clear_slots(ctx, table, arena);
 }
 
 LncCode
@@ -266,5 +272,5 @@ lnc_direct_table_copy(LncContext *ctx, const LncDirectTable *table, LncArena *ar
 	copy->nkeys = table->nkeys;
 	copy->nslots = table->nslots;
 	*out = copy;
-	return new_slots(ctx, copy, arena);
+	return clear_slots(ctx, copy, arena);
 }

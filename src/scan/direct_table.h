@@ -28,6 +28,7 @@ typedef struct LncDirectTable
 	int32_t nkeys;
 	LncDirectKey *keys;
 	uint64_t nslots;
+	uint64_t room; /* slots that there is memory for */
 	int32_t *slots;
 } LncDirectTable;
 
