@@ -11,6 +11,7 @@
  * Source of the facts: format.md section 8.6.
  */
 #include "encoding/check.h"
+#include "encoding/chosen.h"
 #include "encoding/layout21.h"
 
 enum
@@ -114,6 +115,20 @@ finish_fixed(LncContext *ctx, const FullZip *zip, LncArena *arena, const uint8_t
 	return LNC_OK;
 }
 
+/* The slots of count rows of fixed size, which lie one after the other. */
+static LncCode
+take_fixed(LncContext *ctx, const LncPage21 *page, const FullZip *zip, LncArena *arena, LncArena *scratch,
+		   LncSlice rows, uint64_t count, LncSlots *out)
+{
+	uint64_t stride = zip->control_bytes + zip->values->value_bytes;
+
+	out->nslots = count;
+	out->nvalues = count;
+	if (zip->control_bytes > 0)
+		LNC_TRY(read_def(ctx, page, zip, scratch, rows.data, stride, count, &out->def));
+	return finish_fixed(ctx, zip, arena, rows.data + zip->control_bytes, stride, count, out);
+}
+
 static LncCode
 read_fixed(LncContext *ctx, LncPage21 *page, LncArena *arena, LncArena *scratch, uint64_t first, uint64_t count,
 		   LncSlots *out)
@@ -124,15 +139,25 @@ read_fixed(LncContext *ctx, LncPage21 *page, LncArena *arena, LncArena *scratch,
 	uint64_t length;
 	LncSlice rows;
 
-	out->nslots = count;
-	out->nvalues = count;
 	LNC_REQUIRE(ctx, !lnc_mul_overflow(first, stride, &offset) && !lnc_mul_overflow(count, stride, &length),
 				"the size of %llu values overflows", (unsigned long long)count);
 	LNC_TRY(lnc_page21_read(ctx, page, zip->control_bytes == 0 ? arena_of_rows(zip, arena, scratch) : scratch,
 							BUFFER_DATA, offset, length, &rows));
-	if (zip->control_bytes > 0)
-		LNC_TRY(read_def(ctx, page, zip, scratch, rows.data, stride, count, &out->def));
-	return finish_fixed(ctx, zip, arena, rows.data + zip->control_bytes, stride, count, out);
+	return take_fixed(ctx, page, zip, arena, scratch, rows, count, out);
+}
+
+static LncCode
+read_some_fixed(LncContext *ctx, LncPage21 *page, LncArena *arena, LncArena *scratch, uint64_t first,
+				uint64_t count, const int64_t *rows, bool *done, LncSlots *out)
+{
+	const FullZip *zip = page->layout;
+	uint64_t stride = zip->control_bytes + zip->values->value_bytes;
+	LncSlice bytes;
+
+	LNC_TRY(lnc_chosen_read_rows(ctx, page->source,
+								 zip->control_bytes == 0 ? arena_of_rows(zip, arena, scratch) : scratch, scratch,
+								 BUFFER_DATA, stride, first, (size_t)count, rows, done, &bytes));
+	return *done ? take_fixed(ctx, page, zip, arena, scratch, bytes, count, out) : LNC_OK;
 }
 
 /* Room for the levels of at most count slots, as far as they are stored. */
@@ -251,6 +276,20 @@ unzip_variable(LncContext *ctx, const LncPage21 *page, const FullZip *zip, LncAr
 	return LNC_OK;
 }
 
+/* The slots in rows, decoded. */
+static LncCode
+take_variable(LncContext *ctx, const LncPage21 *page, const FullZip *zip, LncArena *arena, LncArena *scratch,
+			  LncSlice rows, uint64_t count, LncSlots *out)
+{
+	/* Values that are decoded into new memory are only collected in scratch. */
+	bool recoded =
+		zip->values->kind == LNC_CODEC_GENERAL || (zip->values->kind == LNC_CODEC_FSST && !zip->values->fsst->raw);
+	LncArena *unzipped = recoded ? scratch : arena;
+
+	LNC_TRY(unzip_variable(ctx, page, zip, unzipped, scratch, rows, count, out));
+	return lnc_codec_decode_variable_values(ctx, zip->values, page->general, arena, &out->values);
+}
+
 static LncCode
 read_variable(LncContext *ctx, LncPage21 *page, LncArena *arena, LncArena *scratch, uint64_t first, uint64_t count,
 			  LncSlots *out)
@@ -258,14 +297,36 @@ read_variable(LncContext *ctx, LncPage21 *page, LncArena *arena, LncArena *scrat
 	const FullZip *zip = page->layout;
 	LncSlice rows;
 
-	/* Values that are decoded into new memory are only collected in scratch. */
-	bool recoded =
-		zip->values->kind == LNC_CODEC_GENERAL || (zip->values->kind == LNC_CODEC_FSST && !zip->values->fsst->raw);
-	LncArena *unzipped = recoded ? scratch : arena;
-
 	LNC_TRY(read_indexed(ctx, page, zip, scratch, first, count, &rows));
-	LNC_TRY(unzip_variable(ctx, page, zip, unzipped, scratch, rows, count, out));
-	return lnc_codec_decode_variable_values(ctx, zip->values, page->general, arena, &out->values);
+	return take_variable(ctx, page, zip, arena, scratch, rows, count, out);
+}
+
+static LncCode
+read_some_variable(LncContext *ctx, LncPage21 *page, LncArena *arena, LncArena *scratch, uint64_t first,
+				   uint64_t count, const int64_t *rows, bool *done, LncSlots *out)
+{
+	const FullZip *zip = page->layout;
+	uint64_t low = first + (uint64_t)rows[0];
+	uint64_t span = (uint64_t)(rows[count - 1] - rows[0]) + 1;
+	LncPageRange *ranges;
+	LncSlice index;
+	LncSlice bytes;
+
+	LNC_TRY(lnc_page21_read(ctx, page, scratch, BUFFER_INDEX, low * zip->index_bytes, (span + 1) * zip->index_bytes,
+							&index));
+	LNC_TRY(LNC_NEW(ctx, scratch, &ranges, count));
+	for (uint64_t i = 0; i < count; i++)
+	{
+		const uint8_t *entry = index.data + (uint64_t)(rows[i] - rows[0]) * zip->index_bytes;
+		uint64_t start = load_word(entry, zip->index_bytes);
+		uint64_t end = load_word(entry + zip->index_bytes, zip->index_bytes);
+
+		LNC_REQUIRE(ctx, start <= end, "the positions of row %llu fall",
+					(unsigned long long)(first + (uint64_t)rows[i]));
+		ranges[i] = (LncPageRange){BUFFER_DATA, start, end - start};
+	}
+	LNC_TRY(lnc_chosen_read(ctx, page->source, scratch, scratch, (size_t)count, ranges, done, &bytes));
+	return *done ? take_variable(ctx, page, zip, arena, scratch, bytes, count, out) : LNC_OK;
 }
 
 /* The slots of fixed size below lists: placeholders have no value, so values are put back to back first. */
@@ -345,6 +406,7 @@ open_fixed(LncContext *ctx, LncPage21 *page, FullZip *zip, uint32_t bits_per_val
 	if (zip->bits_rep > 0)
 		LNC_TRY(open_index(ctx, page, zip));
 	page->read = zip->bits_rep > 0 ? read_fixed_lists : read_fixed;
+	page->read_some = zip->bits_rep > 0 ? NULL : read_some_fixed;
 	return lnc_shape_match(ctx, &zip->shape, &page->shape);
 }
 
@@ -359,6 +421,7 @@ open_variable(LncContext *ctx, LncPage21 *page, FullZip *zip, uint32_t bits_per_
 	zip->length_bytes = bits_per_offset / 8;
 	LNC_TRY(open_index(ctx, page, zip));
 	page->read = read_variable;
+	page->read_some = zip->bits_rep > 0 ? NULL : read_some_variable;
 	return lnc_shape_match(ctx, &shape, &page->shape);
 }
 

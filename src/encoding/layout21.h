@@ -17,6 +17,13 @@ struct LncPage21;
 typedef LncCode (*LncReadSlots)(LncContext *ctx, struct LncPage21 *page, LncArena *arena, LncArena *scratch,
 								uint64_t first, uint64_t count, LncSlots *out);
 
+/*
+ * The same for rows first + rows[i], count of them, ascending, of a page without lists. *done false: reading all from the
+ * first to the last is cheaper, and nothing has been read.
+ */
+typedef LncCode (*LncReadSome)(LncContext *ctx, struct LncPage21 *page, LncArena *arena, LncArena *scratch,
+							   uint64_t first, uint64_t count, const int64_t *rows, bool *done, LncSlots *out);
+
 /* An open page of file version 2.1 or 2.2. Lives in the arena of open. */
 typedef struct LncPage21
 {
@@ -37,7 +44,8 @@ typedef struct LncPage21
 	LncArena *arena;   /* the arena of open */
 	LncArena *scratch; /* owned, limited unless whole; empty between calls */
 	LncReadSlots read;
-	void *layout; /* what the layout keeps */
+	LncReadSome read_some; /* NULL: there is none */
+	void *layout;          /* what the layout keeps */
 } LncPage21;
 
 /* Types that have no values: null, and structs without fields. */

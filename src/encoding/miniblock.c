@@ -17,7 +17,6 @@
  */
 #include <string.h>
 
-#include "base/bitmap.h"
 #include "base/buffer.h"
 #include "encoding/check.h"
 #include "encoding/layout21.h"
@@ -196,6 +195,7 @@ take_from_cache(LncContext *ctx, const MiniBlock *mini, uint64_t first, uint64_t
 typedef struct ChunkRun
 {
 	uint64_t last;
+	uint64_t kept; /* the chunk that stays decoded for the next call */
 	uint64_t base; /* where raw begins in the data buffer */
 	LncSlice raw;  /* in the page's scratch; no data: nothing is read yet */
 } ChunkRun;
@@ -217,7 +217,7 @@ use_chunk(LncContext *ctx, LncPage21 *page, MiniBlock *mini, ChunkRun *run, uint
 	}
 	part.data = run->raw.data + (mini->byte_at[chunk] - run->base);
 	part.size = (size_t)(mini->byte_at[chunk + 1] - mini->byte_at[chunk]);
-	return decode_chunk(ctx, page, mini, chunk, part, chunk == run->last);
+	return decode_chunk(ctx, page, mini, chunk, part, chunk == run->kept);
 }
 
 /* Wide values are stored as they are: no room is made for more than chunks of so many bytes can hold. */
@@ -244,7 +244,7 @@ collect_values(LncContext *ctx, LncPage21 *page, MiniBlock *mini, LncArena *aren
 	uint64_t last = find_chunk(mini, mini->value_at, first + count - 1);
 	uint64_t bytes = mini->byte_at[last + 1] - mini->byte_at[chunk];
 	LncBlockBuilder builder;
-	ChunkRun run = {.last = last};
+	ChunkRun run = {.last = last, .kept = last};
 
 	LNC_TRY(check_wide(ctx, mini, count, bytes));
 	LNC_TRY(lnc_block_builder_init(ctx, arena, &mini->shape, count, bytes, &builder));
@@ -257,41 +257,74 @@ collect_values(LncContext *ctx, LncPage21 *page, MiniBlock *mini, LncArena *aren
 	return LNC_OK;
 }
 
-/* Leave nothing of the coded strings that nobody wants: their bits from at on are not set. */
-static LncCode
-drop_unwanted(LncContext *ctx, LncArena *scratch, const uint8_t *wanted, uint64_t at, LncBlock *block)
+/*
+ * The last chunk that is read together with chunk, which has row number at of rows: up to gaps that are cheaper to leave
+ * out.
+ */
+static uint64_t
+last_together(const LncPage21 *page, const MiniBlock *mini, uint64_t first, uint64_t count, const int64_t *rows,
+			  uint64_t at, uint64_t chunk)
 {
-	uint64_t total = 0;
-	int64_t *offsets;
-	uint8_t *data;
+	uint64_t last = chunk;
 
-	LNC_TRY(lnc_arena_alloc(ctx, scratch, (block->count + 1) * sizeof(*offsets), (void **)&offsets));
-	for (uint64_t i = 0; i < block->count; i++)
-		total += lnc_bit(wanted, at + i) ? (uint64_t)(block->offsets[i + 1] - block->offsets[i]) : 0;
-	LNC_TRY(lnc_arena_alloc(ctx, scratch, total, (void **)&data));
-	offsets[0] = 0;
-	for (uint64_t i = 0; i < block->count; i++)
+	for (; at < count; at++)
 	{
-		size_t size = lnc_bit(wanted, at + i) ? (size_t)(block->offsets[i + 1] - block->offsets[i]) : 0;
+		uint64_t value = first + (uint64_t)rows[at];
 
-		if (size > 0)
-			memcpy(data + offsets[i], block->data + block->offsets[i], size);
-		offsets[i + 1] = offsets[i] + (int64_t)size;
+		while (mini->value_at[chunk + 1] <= value)
+			chunk++;
+		if (chunk > last && mini->byte_at[chunk] - mini->byte_at[last + 1] > page->source->gap)
+			break;
+		last = chunk;
 	}
-	block->offsets = offsets;
-	block->data = data;
+	return last;
+}
+
+/* Values first + rows[i], and their definition levels, as collect_values. Chunks that have none of them are left out. */
+static LncCode
+collect_some(LncContext *ctx, LncPage21 *page, MiniBlock *mini, LncArena *arena, uint64_t first, uint64_t count,
+			 const int64_t *rows, uint16_t *def, LncBlock *out)
+{
+	uint64_t chunk = find_chunk(mini, mini->value_at, first + (uint64_t)rows[0]);
+	uint64_t last = find_chunk(mini, mini->value_at, first + (uint64_t)rows[count - 1]);
+	uint64_t bytes = mini->byte_at[last + 1] - mini->byte_at[chunk];
+	uint64_t span = mini->value_at[last + 1] - mini->value_at[chunk];
+	LncBlockBuilder builder;
+	ChunkRun run = {.kept = last};
+	uint64_t n;
+
+	LNC_TRY(check_wide(ctx, mini, count, bytes));
+	LNC_TRY(lnc_block_builder_init(ctx, arena, &mini->shape, count, bytes / span * count, &builder));
+	for (uint64_t i = 0; i < count; i += n)
+	{
+		uint64_t value = first + (uint64_t)rows[i];
+
+		if (i == 0 || value >= mini->value_at[chunk + 1])
+		{
+			while (value >= mini->value_at[chunk + 1])
+				chunk++;
+			if (i == 0 || chunk > run.last)
+			{
+				run.last = last_together(page, mini, first, count, rows, i, chunk);
+				run.raw.data = NULL;
+			}
+			LNC_TRY(use_chunk(ctx, page, mini, &run, chunk));
+		}
+		for (n = 1; value + n < mini->value_at[chunk + 1] && i + n < count; n++)
+			if (rows[i + n] != rows[i] + (int64_t)n)
+				break;
+		LNC_TRY(take_from_cache(ctx, mini, value, n, &builder, def == NULL ? NULL : def + i));
+	}
+	lnc_block_builder_finish(&builder, out);
 	return LNC_OK;
 }
 
-/* Collected values as they are meant, in arena. wanted: as in LncPage, NULL for all. */
+/* Collected values as they are meant, in arena. */
 static LncCode
-finish_values(LncContext *ctx, const MiniBlock *mini, LncArena *arena, LncArena *scratch, const uint8_t *wanted,
-			  uint64_t at, LncBlock *block)
+finish_values(LncContext *ctx, const MiniBlock *mini, LncArena *arena, LncBlock *block)
 {
 	if (mini->fsst == NULL)
 		return LNC_OK;
-	if (wanted != NULL)
-		LNC_TRY(drop_unwanted(ctx, scratch, wanted, at, block));
 	return lnc_fsst_decode(ctx, arena, mini->fsst, block->count, block->offsets, block->data, &block->offsets,
 						   &block->data);
 }
@@ -389,7 +422,7 @@ collect_rows(LncContext *ctx, LncPage21 *page, MiniBlock *mini, LncArena *arena,
 	uint64_t bytes = mini->byte_at[last + 1] - mini->byte_at[chunk];
 	uint64_t capacity = mini->value_at[last + 1] - mini->value_at[chunk];
 	Rows rows = {.wanted = count, .skipped = first - mini->row_at[chunk]};
-	ChunkRun run = {.last = last};
+	ChunkRun run = {.last = last, .kept = last};
 
 	LNC_TRY(check_wide(ctx, mini, capacity, bytes));
 	LNC_TRY(lnc_block_builder_init(ctx, arena, &mini->shape, capacity, bytes, &rows.builder));
@@ -449,7 +482,7 @@ read_rows(LncContext *ctx, LncPage21 *page, LncArena *arena, LncArena *scratch, 
 		LNC_TRY(collect_rows(ctx, page, mini, mini->fsst != NULL ? scratch : arena, scratch, first, count, out,
 							 &out->values));
 		out->nvalues = out->values.count;
-		return finish_values(ctx, mini, arena, scratch, NULL, 0, &out->values);
+		return finish_values(ctx, mini, arena, &out->values);
 	}
 	LNC_TRY(collect_rows(ctx, page, mini, scratch, scratch, first, count, out, &indices));
 	out->nvalues = indices.count;
@@ -504,34 +537,53 @@ open_index(LncContext *ctx, LncPage21 *page, MiniBlock *mini, uint32_t depth, ui
 
 /* ---- no lists ---- */
 
-/* Values that nobody looks at, none of which is NULL: nothing has to be read for them. *done is false where they have no simple shape. */
+/* Values that nobody looks at: empty or zero. */
 static LncCode
-make_unwanted(LncContext *ctx, const LncPage21 *page, const MiniBlock *mini, LncArena *arena, uint64_t count,
-			  LncBlock *out, bool *done)
+make_blank(LncContext *ctx, LncArena *arena, const LncShape *shape, uint64_t count, LncBlock *out)
 {
-	const LncShape *shape = mini->has_dictionary ? &mini->dictionary.shape : &mini->shape;
-	int64_t *offsets;
-	uint8_t *bytes;
-	uint64_t size = 0;
+	uint64_t bytes;
 
-	*done = mini->def == NULL && page->blob == NULL && page->type->kind != LNC_TYPE_STRUCT && shape->nlists == 0 &&
-			page->page.wanted != NULL && lnc_bits_count(page->page.wanted, page->page.wanted_at, count) == 0;
-	if (!*done)
-		return LNC_OK;
 	*out = (LncBlock){.shape = *shape, .count = count};
 	if (shape->variable)
 	{
-		LNC_TRY(LNC_NEW(ctx, arena, &offsets, count + 1));
-		out->offsets = offsets;
+		out->data = (const uint8_t *)"";
+		return lnc_arena_calloc(ctx, arena, count + 1, sizeof(*out->offsets), (void **)&out->offsets);
 	}
+	LNC_TRY(lnc_shape_bytes(ctx, shape, count, &bytes));
+	return lnc_arena_calloc(ctx, arena, bytes, 1, (void **)&out->items);
+}
+
+/* The values of count rows and their levels: of the chosen ones first + rows[i], or (rows NULL) of count from first on. */
+static LncCode
+read_values(LncContext *ctx, LncPage21 *page, LncArena *arena, LncArena *scratch, uint64_t first, uint64_t count,
+			const int64_t *rows, LncSlots *out)
+{
+	MiniBlock *mini = page->layout;
+	LncArena *collected = mini->fsst != NULL || mini->has_dictionary ? scratch : arena;
+	const LncShape *shape = mini->has_dictionary ? &mini->dictionary.shape : &mini->shape;
+	bool blank = page->page.nulls_only && page->blob == NULL && page->type->kind != LNC_TYPE_STRUCT &&
+				 shape->nlists == 0;
+	uint16_t *def = NULL;
+	LncBlock values;
+
+	out->nslots = count;
+	out->nvalues = count;
+	/* Where none is NULL, nothing has to be read. */
+	if (blank && mini->def == NULL)
+		return make_blank(ctx, arena, shape, count, &out->values);
+	if (mini->def != NULL)
+		LNC_TRY(lnc_arena_alloc(ctx, scratch, count * sizeof(*def), (void **)&def));
+	out->def = def;
+	if (rows != NULL)
+		LNC_TRY(collect_some(ctx, page, mini, collected, first, count, rows, def, &values));
 	else
-		LNC_TRY(lnc_shape_bytes(ctx, shape, count, &size));
-	LNC_TRY(LNC_NEW(ctx, arena, &bytes, size));
-	if (shape->variable)
-		out->data = bytes;
-	else
-		out->items = bytes;
-	return LNC_OK;
+		LNC_TRY(collect_values(ctx, page, mini, collected, first, count, def, &values));
+	if (mini->has_dictionary)
+		return lnc_block_gather(ctx, arena, &mini->dictionary, &values, def, &out->values);
+	if (blank && mini->fsst != NULL)
+		return make_blank(ctx, arena, shape, count, &out->values);
+	out->values = values;
+	return finish_values(ctx, mini, arena, &out->values);
 }
 
 static LncCode
@@ -539,34 +591,22 @@ read_slots(LncContext *ctx, LncPage21 *page, LncArena *arena, LncArena *scratch,
 		   LncSlots *out)
 {
 	MiniBlock *mini = page->layout;
-	uint16_t *def = NULL;
 	LncBlockBuilder empty;
-	LncBlock indices;
-	bool unwanted;
 
-	out->nslots = count;
-	out->nvalues = count;
-	if (count == 0)
-	{
-		LNC_TRY(lnc_block_builder_init(ctx, arena, mini->has_dictionary ? &mini->dictionary.shape : &mini->shape, 0,
-									   0, &empty));
-		lnc_block_builder_finish(&empty, &out->values);
-		return LNC_OK;
-	}
-	LNC_TRY(make_unwanted(ctx, page, mini, arena, count, &out->values, &unwanted));
-	if (unwanted)
-		return LNC_OK;
-	if (mini->def != NULL)
-		LNC_TRY(lnc_arena_alloc(ctx, scratch, count * sizeof(*def), (void **)&def));
-	out->def = def;
-	if (!mini->has_dictionary)
-	{
-		LNC_TRY(
-			collect_values(ctx, page, mini, mini->fsst != NULL ? scratch : arena, first, count, def, &out->values));
-		return finish_values(ctx, mini, arena, scratch, page->page.wanted, page->page.wanted_at, &out->values);
-	}
-	LNC_TRY(collect_values(ctx, page, mini, scratch, first, count, def, &indices));
-	return lnc_block_gather(ctx, arena, &mini->dictionary, &indices, def, &out->values);
+	if (count > 0)
+		return read_values(ctx, page, arena, scratch, first, count, NULL, out);
+	LNC_TRY(lnc_block_builder_init(ctx, arena, mini->has_dictionary ? &mini->dictionary.shape : &mini->shape, 0, 0,
+								   &empty));
+	lnc_block_builder_finish(&empty, &out->values);
+	return LNC_OK;
+}
+
+static LncCode
+read_some_slots(LncContext *ctx, LncPage21 *page, LncArena *arena, LncArena *scratch, uint64_t first,
+				uint64_t count, const int64_t *rows, bool *done, LncSlots *out)
+{
+	*done = true;
+	return read_values(ctx, page, arena, scratch, first, count, rows, out);
 }
 
 /* Read the chunk table into running sums of bytes and values. */
@@ -644,6 +684,7 @@ lnc_miniblock_open(LncContext *ctx, LncPage21 *page, const Lance__Encodings21__M
 	LNC_TRY(LNC_NEW(ctx, page->arena, &mini, 1));
 	page->layout = mini;
 	page->read = read_slots;
+	page->read_some = read_some_slots;
 	page->page.layout = "mini-block";
 	mini->large = message->has_large_chunk;
 	LNC_REQUIRE(ctx, page->source->nbuffers >= nbuffers, "a mini-block page has %u buffers, expected %u",
@@ -680,6 +721,7 @@ lnc_miniblock_open(LncContext *ctx, LncPage21 *page, const Lance__Encodings21__M
 		LNC_TRY(lnc_codec_open(ctx, page->arena, LNC_CODEC_BLOCK, message->rep_compression, &mini->rep));
 		LNC_TRY(lnc_levels_check(ctx, mini->rep));
 		page->read = read_rows;
+		page->read_some = NULL;
 	}
 
 	LNC_TRY(lnc_arena_create_child(ctx, page->arena, &mini->chunk_arena));

@@ -28,6 +28,7 @@ typedef struct LncPageSource
 {
 	uint32_t nbuffers;
 	const uint64_t *sizes; /* array of nbuffers: bytes of each */
+	uint64_t gap;          /* reading at one more place costs about as much as so many bytes */
 	LncCode (*read)(LncContext *ctx, const struct LncPageSource *source, LncArena *arena, size_t nranges,
 					const LncPageRange *ranges, const uint8_t **outs);
 	void *state;
@@ -54,15 +55,18 @@ typedef struct LncPage
 {
 	uint64_t nrows;
 
-	/*
-	 * A hint for the next decode, set by its caller and taken back afterwards: of the rows, counted from first, only those
-	 * are needed whose bits from wanted_at on are set. The others may have any value of the type. NULL: all are needed.
-	 */
-	const uint8_t *wanted;
-	uint64_t wanted_at;
+	/* Set by whoever decodes: only which rows are NULL is looked at, values may be any of the type. */
+	bool nulls_only;
 	const char *layout; /* "mini-block", "full-zip", "constant", "flat" … for inspection; borrowed */
 	LncCode (*decode)(LncContext *ctx, struct LncPage *page, LncArena *arena, uint64_t first, uint64_t count,
 					  LncColumn *out);
+
+	/*
+	 * The rows first + rows[i] alone, count of them, ascending, at least one: what only others take is neither read nor
+	 * decoded. NULL: the page has no such way. *done false: decoding all from the first to the last costs less.
+	 */
+	LncCode (*decode_some)(LncContext *ctx, struct LncPage *page, LncArena *arena, uint64_t first, uint64_t count,
+						   const int64_t *rows, bool *done, LncColumn *out);
 	void *state;
 } LncPage;
 

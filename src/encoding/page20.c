@@ -530,6 +530,7 @@ lnc_page20_open(LncContext *ctx, LncArena *arena, const LncPageSpec *spec, LncPa
 	page->base.nrows = spec->nrows;
 	page->base.layout = layout_name(page->root);
 	page->base.decode = decode_page;
+	page->base.decode_some = lnc_page20_decode_some;
 	page->base.state = page;
 	*out = &page->base;
 	return LNC_OK;

@@ -94,6 +94,11 @@ extern LncCode lnc_node20_open(LncContext *ctx, LncPage20 *page, const void *enc
 extern LncCode lnc_page20_is_packed(LncContext *ctx, LncArena *arena, LncSlice encoding,
 									bool *packed) LNC_MUST_CHECK;
 
+/* LncPage.decode_some */
+extern LncCode lnc_page20_decode_some(LncContext *ctx, LncPage *base, LncArena *arena, uint64_t first,
+									  uint64_t count, const int64_t *rows, bool *done,
+									  LncColumn *out) LNC_MUST_CHECK;
+
 /* Values [first, first + count) of the node, in arena. The caller keeps within the node's values. */
 extern LncCode lnc_node20_decode(LncContext *ctx, LncPage20 *page, LncNode20 *node, LncArena *arena, uint64_t first,
 								 uint64_t count, LncColumn *out) LNC_MUST_CHECK;

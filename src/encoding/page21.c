@@ -71,19 +71,27 @@ make_blobs(LncContext *ctx, const LncPage21 *page, LncArena *arena, LncSlots *sl
 						   pairs.children[1].values, leaf);
 }
 
+/* From slots to the spine. */
+static LncCode
+make_spine(LncContext *ctx, const LncPage21 *page, LncArena *arena, LncSlots *slots, LncColumn *out)
+{
+	LncColumn leaf;
+
+	LNC_TRY(make_leaf(ctx, page, arena, slots, &leaf));
+	if (page->blob != NULL)
+		LNC_TRY(make_blobs(ctx, page, arena, slots, &leaf));
+	return lnc_unravel(ctx, arena, page->scratch, page->smuggled != NULL ? page->smuggled : &page->layers,
+					   page->path, page->npath, slots, &leaf, out);
+}
+
 /* Decode rows [first, first + count), as page->read counts them, into the spine. */
 static LncCode
 decode_rows(LncContext *ctx, LncPage21 *page, LncArena *arena, uint64_t first, uint64_t count, LncColumn *out)
 {
 	LncSlots slots = {0};
-	LncColumn leaf;
 
 	LNC_TRY(page->read(ctx, page, arena, page->scratch, first, count, &slots));
-	LNC_TRY(make_leaf(ctx, page, arena, &slots, &leaf));
-	if (page->blob != NULL)
-		LNC_TRY(make_blobs(ctx, page, arena, &slots, &leaf));
-	return lnc_unravel(ctx, arena, page->scratch, page->smuggled != NULL ? page->smuggled : &page->layers,
-					   page->path, page->npath, &slots, &leaf, out);
+	return make_spine(ctx, page, arena, &slots, out);
 }
 
 static LncCode
@@ -150,6 +158,38 @@ page21_decode(LncContext *ctx, LncPage *base, LncArena *arena, uint64_t first, u
 	LncCode code = decode_part(ctx, page, arena, first, count, out);
 
 	/* Nothing stays in it: a page that waits for the next batch must not use up the limit of others. */
+	lnc_arena_reset(page->scratch);
+	return code;
+}
+
+static LncCode
+decode_chosen(LncContext *ctx, LncPage21 *page, LncArena *arena, uint64_t first, uint64_t count,
+			  const int64_t *rows, bool *done, LncColumn *out)
+{
+	LncSlots slots = {0};
+
+	LNC_REQUIRE(ctx, lnc_range_ok(first, (uint64_t)rows[count - 1] + 1, page->page.nrows),
+				"row %llu is not in a page of %llu rows",
+				(unsigned long long)first + (unsigned long long)rows[count - 1],
+				(unsigned long long)page->page.nrows);
+	LNC_TRY(lnc_check_interrupt(ctx));
+	LNC_TRY(page->read_some(ctx, page, arena, page->scratch, first, count, rows, done, &slots));
+	if (!*done)
+		return LNC_OK;
+	LNC_TRY(make_spine(ctx, page, arena, &slots, out));
+	LNC_REQUIRE(ctx, (uint64_t)out->length == count, "levels tell of %lld rows where there are %llu",
+				(long long)out->length, (unsigned long long)count);
+	return LNC_OK;
+}
+
+/* LncPage.decode_some */
+static LncCode
+page21_decode_some(LncContext *ctx, LncPage *base, LncArena *arena, uint64_t first, uint64_t count,
+				   const int64_t *rows, bool *done, LncColumn *out)
+{
+	LncPage21 *page = base->state;
+	LncCode code = decode_chosen(ctx, page, arena, first, count, rows, done, out);
+
 	lnc_arena_reset(page->scratch);
 	return code;
 }
@@ -242,6 +282,8 @@ lnc_page21_open(LncContext *ctx, LncArena *arena, const LncPageSpec *spec, LncPa
 	if (!lnc_page21_is_bare(page))
 		LNC_TRY(lnc_shape_of_type(ctx, page->type, &page->shape));
 	LNC_TRY(open_layout(ctx, page, layout));
+	if (page->read_some != NULL && page->layers.max_rep == 0 && page->blob == NULL)
+		page->page.decode_some = page21_decode_some;
 	lnc_arena_reset(page->scratch);
 	/* What is read whole does not shrink with the rows asked for. */
 	if (!page->whole)

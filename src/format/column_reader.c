@@ -23,12 +23,12 @@ struct LncColumnReader
 	LncArena *page_arena; /* owned; holds the open page */
 	LncPage *page;        /* NULL: none is open */
 	uint32_t page_number;
+	bool nulls_only;   /* reads are to tell NULLs alone */
 	uint64_t last_row; /* where the last read began, and where it ended */
 	uint64_t next_row;
-	const uint8_t *wanted; /* borrowed; of the next read, NULL: all rows */
-	LncArena *arena;       /* borrowed; that of open */
-	PageTake *take;        /* NULL: no rows were taken yet */
-	LncColumn *parts;      /* per piece, of the take at hand */
+	LncArena *arena;  /* borrowed; that of open */
+	PageTake *take;   /* NULL: no rows were taken yet */
+	LncColumn *parts; /* per piece, of the take at hand */
 };
 
 LncCode
@@ -235,6 +235,14 @@ text_is_valid(const LncColumn *column, int64_t *bad)
 
 /* ---- reading ---- */
 
+/* Row number row of a page is no text. */
+static LncCode
+invalid_text(LncContext *ctx, const LncColumnReader *reader, uint32_t number, uint64_t row)
+{
+	return lnc_fail(ctx, LNC_CORRUPT, "row %" PRIu64 " of text column \"%s\" is not valid UTF-8 or holds a NUL",
+					reader->column->pages[number].first_row + row, reader->path[reader->npath - 1]->name);
+}
+
 /* Rows of one page. */
 static LncCode
 read_part(LncContext *ctx, const LncColumnReader *reader, LncPage *page, LncArena *arena, uint32_t number,
@@ -247,16 +255,14 @@ read_part(LncContext *ctx, const LncColumnReader *reader, LncPage *page, LncAren
 		return lnc_fail(ctx, LNC_CORRUPT, "the page gave %" PRId64 " rows instead of %" PRIu64, out->length,
 						count / reader->scale);
 	if (!text_is_valid(out, &bad))
-		return lnc_fail(ctx, LNC_CORRUPT, "row %" PRIu64 " of text column \"%s\" is not valid UTF-8 or holds a NUL",
-						reader->column->pages[number].first_row + first + (uint64_t)bad,
-						reader->path[reader->npath - 1]->name);
+		return invalid_text(ctx, reader, number, first + (uint64_t)bad);
 	return LNC_OK;
 }
 
 void
-lnc_column_reader_want(LncColumnReader *reader, const uint8_t *wanted)
+lnc_column_reader_nulls_only(LncColumnReader *reader)
 {
-	reader->wanted = reader->scale == 1 ? wanted : NULL;
+	reader->nulls_only = true;
 }
 
 /* No rows, shaped as those that pages give. */
@@ -284,86 +290,184 @@ read_nothing(LncContext *ctx, const LncColumnReader *reader, LncArena *arena, Ln
 	return LNC_OK;
 }
 
-static LncCode
-read_rows(LncContext *ctx, LncColumnReader *reader, LncArena *arena, uint64_t first, uint64_t count,
-		  const uint8_t *wanted, LncColumn *out)
+/* Note that rows [first, first + count) of the column are read next. */
+static void
+go_to(LncColumnReader *reader, uint64_t first, uint64_t count)
 {
-	const FileColumn *column = reader->column;
-	uint64_t from = first;
-	LncColumn *parts;
-	uint32_t start;
-	uint32_t end;
-	int32_t nparts = 0;
+	/* A batch that is read again, with fewer rows, leaves the windows as they are; so do rows that are passed over. */
+	bool onward = first >= reader->next_row && first - reader->next_row <= count;
 
-	if (lnc_mul_overflow(first, reader->scale, &first) || lnc_mul_overflow(count, reader->scale, &count) ||
-		!lnc_range_ok(first, count, column->nrows))
-	{
-		LncCode code = lnc_fail(ctx, LNC_CORRUPT,
-								"rows %" PRIu64 " to %" PRIu64 " are not inside the column of %" PRIu64 " rows",
-								first, first + count, column->nrows);
-
-		return lnc_file_blame(ctx, code, reader->file, reader->number, -1);
-	}
-	if (count == 0)
-		return read_nothing(ctx, reader, arena, out);
-
-	/* A batch that is read again, with fewer rows, leaves the windows as they are. */
 	if (first == 0 || first != reader->last_row)
-		lnc_page_reader_sequential(reader->page_reader, first == reader->next_row && first > 0);
+		lnc_page_reader_sequential(reader->page_reader, onward && first > 0);
 	reader->last_row = first;
-	start = lnc_file_find_page(column, first);
-	end = lnc_file_find_page(column, first + count - 1) + 1;
+}
+
+/* Which rows of a page. */
+typedef struct PageRows
+{
+	uint64_t first;
+	uint64_t count;
+	const int64_t *rows; /* first + rows[i]; NULL: count from first on */
+} PageRows;
+
+/* Some rows of the page, decoded one way or the other. */
+static LncCode
+read_chosen(LncContext *ctx, const LncColumnReader *reader, LncPage *page, LncArena *arena, uint32_t number,
+			const PageRows *chosen, LncColumn *out)
+{
+	bool done = false;
+	LncColumn whole;
+	int64_t bad;
+
+	if (page->decode_some != NULL)
+		LNC_TRY(page->decode_some(ctx, page, arena, chosen->first, chosen->count, chosen->rows, &done, out));
+	if (!done)
+	{
+		LNC_TRY(
+			page->decode(ctx, page, arena, chosen->first, (uint64_t)chosen->rows[chosen->count - 1] + 1, &whole));
+		LNC_TRY(lnc_column_take(ctx, arena, &whole, (int64_t)chosen->count, chosen->rows, out));
+	}
+	if (!text_is_valid(out, &bad))
+		return invalid_text(ctx, reader, number, chosen->first + (uint64_t)chosen->rows[bad]);
+	return LNC_OK;
+}
+
+static LncCode
+read_page(LncContext *ctx, LncColumnReader *reader, LncArena *arena, uint32_t number, const PageRows *rows,
+		  LncColumn *out)
+{
+	LncCode code = lnc_check_interrupt(ctx);
+
+	if (code == LNC_OK)
+		code = open_page(ctx, reader, number);
+	if (code == LNC_OK)
+		reader->page->nulls_only = reader->nulls_only;
+	if (code == LNC_OK && rows->rows != NULL)
+		code = read_chosen(ctx, reader, reader->page, arena, number, rows, out);
+	else if (code == LNC_OK)
+		code = read_part(ctx, reader, reader->page, arena, number, rows->first, rows->count, out);
+
+	/* A page that failed midway must not be taken for an open one; the limit hits nothing that it keeps. */
+	if (code != LNC_OK && !lnc_budget_refused(ctx))
+		reader->page = NULL;
+	return code == LNC_OK ? LNC_OK : lnc_file_blame(ctx, code, reader->file, reader->number, number);
+}
+
+static LncCode
+check_range(LncContext *ctx, const LncColumnReader *reader, uint64_t *first, uint64_t *count)
+{
+	LncCode code;
+
+	if (!lnc_mul_overflow(*first, reader->scale, first) && !lnc_mul_overflow(*count, reader->scale, count) &&
+		lnc_range_ok(*first, *count, reader->column->nrows))
+		return LNC_OK;
+	code =
+		lnc_fail(ctx, LNC_CORRUPT, "rows %" PRIu64 " to %" PRIu64 " are not inside the column of %" PRIu64 " rows",
+				 *first, *first + *count, reader->column->nrows);
+	return lnc_file_blame(ctx, code, reader->file, reader->number, -1);
+}
+
+/* Room for the parts of rows [first, first + count), one a page. */
+static LncCode
+make_parts(LncContext *ctx, const LncColumnReader *reader, LncArena *arena, uint64_t first, uint64_t count,
+		   LncColumn **parts)
+{
+	uint32_t start = lnc_file_find_page(reader->column, first);
+	uint32_t end = lnc_file_find_page(reader->column, first + count - 1) + 1;
+
 	if (end - start > INT32_MAX)
 		return lnc_fail(ctx, LNC_LIMIT, "the rows asked for lie on too many pages");
-	LNC_TRY(LNC_NEW(ctx, arena, &parts, end - start));
-	for (uint32_t number = start; number < end; number++)
-	{
-		const FilePage *page = &column->pages[number];
-		uint64_t skip = first - page->first_row;
-		uint64_t n = page->nrows - skip;
-		LncCode code;
-
-		if (page->nrows == 0)
-			continue;
-		if (n > count)
-			n = count;
-		code = lnc_check_interrupt(ctx);
-		if (code == LNC_OK)
-			code = open_page(ctx, reader, number);
-		if (code == LNC_OK)
-		{
-			reader->page->wanted = wanted;
-			reader->page->wanted_at = first - from;
-			code = read_part(ctx, reader, reader->page, arena, number, skip, n, &parts[nparts++]);
-			reader->page->wanted = NULL;
-		}
-		if (code != LNC_OK)
-		{
-			/* A page that failed midway must not be taken for an open one; the limit hits nothing that it keeps. */
-			if (!lnc_budget_refused(ctx))
-				reader->page = NULL;
-			return lnc_file_blame(ctx, code, reader->file, reader->number, number);
-		}
-		first += n;
-		count -= n;
-		if (count == 0 && number + 1 < column->npages)
-		{
-			LNC_TRY(lnc_page_reader_expect_next(ctx, reader->page_reader, &column->pages[number + 1],
-												page->nrows - skip - n));
-		}
-	}
-	reader->next_row = first;
-	return lnc_column_concat(ctx, arena, nparts, parts, out);
+	return LNC_NEW(ctx, arena, parts, end - start);
 }
 
 LncCode
 lnc_column_reader_read(LncContext *ctx, LncColumnReader *reader, LncArena *arena, uint64_t first, uint64_t count,
 					   LncColumn *out)
 {
-	const uint8_t *wanted = reader->wanted;
+	LncColumn *parts;
+	int32_t nparts = 0;
 
-	reader->wanted = NULL;
-	return read_rows(ctx, reader, arena, first, count, wanted, out);
+	LNC_TRY(check_range(ctx, reader, &first, &count));
+	if (count == 0)
+		return read_nothing(ctx, reader, arena, out);
+	go_to(reader, first, count);
+	LNC_TRY(make_parts(ctx, reader, arena, first, count, &parts));
+	for (uint32_t number = lnc_file_find_page(reader->column, first); count > 0; number++)
+	{
+		const FilePage *page = &reader->column->pages[number];
+		PageRows rows = {.first = first - page->first_row};
+
+		if (page->nrows == 0)
+			continue;
+		rows.count = page->nrows - rows.first < count ? page->nrows - rows.first : count;
+		LNC_TRY(read_page(ctx, reader, arena, number, &rows, &parts[nparts++]));
+		first += rows.count;
+		count -= rows.count;
+		if (count == 0 && number + 1 < reader->column->npages)
+			LNC_TRY(lnc_page_reader_expect_next(ctx, reader->page_reader, &reader->column->pages[number + 1],
+												page->nrows - rows.first - rows.count));
+	}
+	reader->next_row = first;
+	return lnc_column_concat(ctx, arena, nparts, parts, out);
+}
+
+/* The rows of one page, from rows[0] on, counted from that one. *n: how many these are. */
+static LncCode
+rows_of_page(LncContext *ctx, LncArena *arena, const FilePage *page, uint64_t first, uint64_t count,
+			 const int64_t *rows, uint64_t *n, PageRows *out)
+{
+	uint64_t end = page->first_row + page->nrows;
+	int64_t *relative;
+
+	out->first = first + (uint64_t)rows[0] - page->first_row;
+	for (*n = 1; *n < count && first + (uint64_t)rows[*n] < end; ++*n)
+		;
+	out->count = *n;
+	out->rows = rows;
+	if (rows[0] == 0)
+		return LNC_OK;
+	LNC_TRY(LNC_NEW(ctx, arena, &relative, *n));
+	for (uint64_t i = 0; i < *n; i++)
+		relative[i] = rows[i] - rows[0];
+	out->rows = relative;
+	return LNC_OK;
+}
+
+/* As lnc_column_reader_read_some where a row of the field is several of the column. */
+static LncCode
+read_and_choose(LncContext *ctx, LncColumnReader *reader, LncArena *arena, uint64_t first, uint64_t count,
+				const int64_t *rows, LncColumn *out)
+{
+	LncColumn whole;
+
+	LNC_TRY(lnc_column_reader_read(ctx, reader, arena, first, (uint64_t)rows[count - 1] + 1, &whole));
+	return lnc_column_take(ctx, arena, &whole, (int64_t)count, rows, out);
+}
+
+LncCode
+lnc_column_reader_read_some(LncContext *ctx, LncColumnReader *reader, LncArena *arena, uint64_t first,
+							uint64_t count, const int64_t *rows, LncColumn *out)
+{
+	uint64_t span = (uint64_t)rows[count - 1] + 1;
+	LncColumn *parts;
+	int32_t nparts = 0;
+	uint64_t n;
+
+	if (reader->scale != 1)
+		return read_and_choose(ctx, reader, arena, first, count, rows, out);
+	LNC_TRY(check_range(ctx, reader, &first, &span));
+	go_to(reader, first, span);
+	LNC_TRY(make_parts(ctx, reader, arena, first, span, &parts));
+	for (uint64_t i = 0; i < count; i += n)
+	{
+		uint32_t number = lnc_file_find_page(reader->column, first + (uint64_t)rows[i]);
+		PageRows chosen;
+
+		LNC_TRY(rows_of_page(ctx, arena, &reader->column->pages[number], first, count - i, rows + i, &n, &chosen));
+		LNC_TRY(read_page(ctx, reader, arena, number, &chosen, &parts[nparts++]));
+	}
+	reader->next_row = first + span;
+	return lnc_column_concat(ctx, arena, nparts, parts, out);
 }
 
 /* ---- taking ---- */

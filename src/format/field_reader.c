@@ -211,10 +211,10 @@ lnc_field_reader_open(LncContext *ctx, LncArena *arena, LncFile *file, const Lnc
 }
 
 void
-lnc_field_reader_want(LncFieldReader *reader, const uint8_t *wanted)
+lnc_field_reader_nulls_only(LncFieldReader *reader)
 {
 	for (int32_t i = 0; i < reader->nleaves; i++)
-		lnc_column_reader_want(reader->leaves[i], wanted);
+		lnc_column_reader_nulls_only(reader->leaves[i]);
 }
 
 LncCode
@@ -229,6 +229,23 @@ lnc_field_reader_read(LncContext *ctx, LncFieldReader *reader, LncArena *arena, 
 		LncColumn part;
 
 		LNC_TRY(lnc_column_reader_read(ctx, reader->leaves[i], arena, first, count, &part));
+		LNC_TRY(lnc_column_merge(ctx, out, &part));
+	}
+	return LNC_OK;
+}
+
+LncCode
+lnc_field_reader_read_some(LncContext *ctx, LncFieldReader *reader, LncArena *arena, uint64_t first, uint64_t count,
+						   const int64_t *rows, LncColumn *out)
+{
+	if (reader->reader20 != NULL)
+		return lnc_field_reader20_read_some(ctx, reader->reader20, arena, first, count, rows, out);
+	LNC_TRY(lnc_column_reader_read_some(ctx, reader->leaves[0], arena, first, count, rows, out));
+	for (int32_t i = 1; i < reader->nleaves; i++)
+	{
+		LncColumn part;
+
+		LNC_TRY(lnc_column_reader_read_some(ctx, reader->leaves[i], arena, first, count, rows, &part));
 		LNC_TRY(lnc_column_merge(ctx, out, &part));
 	}
 	return LNC_OK;

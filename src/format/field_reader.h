@@ -40,8 +40,8 @@ typedef struct LncFieldReader LncFieldReader;
 extern LncCode lnc_field_reader_open(LncContext *ctx, LncArena *arena, LncFile *file, const LncField *field,
 									 const LncFieldMap *map, uint64_t nrows, LncFieldReader **out) LNC_MUST_CHECK;
 
-/* As lnc_column_reader_want, where the file version has a use for it. */
-extern void lnc_field_reader_want(LncFieldReader *reader, const uint8_t *wanted);
+/* As lnc_column_reader_nulls_only, where the file version has a use for it. */
+extern void lnc_field_reader_nulls_only(LncFieldReader *reader);
 
 /*
  * Rows [first, first + count) of the field in arena. Parts that the file does not hold are absent columns. Text is
@@ -49,6 +49,10 @@ extern void lnc_field_reader_want(LncFieldReader *reader, const uint8_t *wanted)
  */
 extern LncCode lnc_field_reader_read(LncContext *ctx, LncFieldReader *reader, LncArena *arena, uint64_t first,
 									 uint64_t count, LncColumn *out) LNC_MUST_CHECK;
+
+/* The rows first + rows[i], count of them, ascending, at least one, read as by lnc_column_reader_read_some. */
+extern LncCode lnc_field_reader_read_some(LncContext *ctx, LncFieldReader *reader, LncArena *arena, uint64_t first,
+										  uint64_t count, const int64_t *rows, LncColumn *out) LNC_MUST_CHECK;
 
 /* The rows of all runs, count in all, taken as by lnc_column_reader_take. */
 extern LncCode lnc_field_reader_take(LncContext *ctx, LncFieldReader *reader, LncArena *arena, size_t nruns,

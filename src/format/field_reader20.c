@@ -291,6 +291,18 @@ lnc_field_reader20_read(LncContext *ctx, LncFieldReader20 *reader, LncArena *are
 }
 
 LncCode
+lnc_field_reader20_read_some(LncContext *ctx, LncFieldReader20 *reader, LncArena *arena, uint64_t first,
+							 uint64_t count, const int64_t *rows, LncColumn *out)
+{
+	LncColumn whole;
+
+	if (reader->root.kind == NODE_COLUMN)
+		return lnc_column_reader_read_some(ctx, reader->root.column, arena, first, count, rows, out);
+	LNC_TRY(lnc_field_reader20_read(ctx, reader, arena, first, (uint64_t)rows[count - 1] + 1, &whole));
+	return lnc_column_take(ctx, arena, &whole, (int64_t)count, rows, out);
+}
+
+LncCode
 lnc_field_reader20_take(LncContext *ctx, LncFieldReader20 *reader, LncArena *arena, size_t nruns,
 						const LncRowRun *runs, uint64_t count, LncColumn *out)
 {

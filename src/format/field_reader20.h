@@ -9,12 +9,15 @@
 
 typedef struct LncFieldReader20 LncFieldReader20;
 
-/* As lnc_field_reader_open, lnc_field_reader_read and lnc_field_reader_take. */
+/* As their namesakes of lnc_field_reader. */
 extern LncCode lnc_field_reader20_open(LncContext *ctx, LncArena *arena, LncFile *file, const LncField *field,
 									   const LncFieldMap *map, uint64_t nrows,
 									   LncFieldReader20 **out) LNC_MUST_CHECK;
 extern LncCode lnc_field_reader20_read(LncContext *ctx, LncFieldReader20 *reader, LncArena *arena, uint64_t first,
 									   uint64_t count, LncColumn *out) LNC_MUST_CHECK;
+extern LncCode lnc_field_reader20_read_some(LncContext *ctx, LncFieldReader20 *reader, LncArena *arena,
+											uint64_t first, uint64_t count, const int64_t *rows,
+											LncColumn *out) LNC_MUST_CHECK;
 extern LncCode lnc_field_reader20_take(LncContext *ctx, LncFieldReader20 *reader, LncArena *arena, size_t nruns,
 									   const LncRowRun *runs, uint64_t count, LncColumn *out) LNC_MUST_CHECK;
 

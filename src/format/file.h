@@ -92,11 +92,8 @@ extern LncCode lnc_column_reader_open(LncContext *ctx, LncArena *arena, LncFile 
  */
 extern uint64_t lnc_column_reader_rows(const LncColumnReader *reader);
 
-/*
- * The next read needs only the rows, counted from its first, whose bits are set: the others may get any value, and are not
- * looked at. wanted is borrowed until then; NULL: all are needed.
- */
-extern void lnc_column_reader_want(LncColumnReader *reader, const uint8_t *wanted);
+/* Of the rows that are read, not taken, only which are NULL is of interest: their values may be any of the type. */
+extern void lnc_column_reader_nulls_only(LncColumnReader *reader);
 
 /*
  * Rows [first, first + count) as one column in arena, shaped as by LncPage.decode. Reaching past the column's end is LNC_CORRUPT. Text columns
@@ -104,6 +101,14 @@ extern void lnc_column_reader_want(LncColumnReader *reader, const uint8_t *wante
  */
 extern LncCode lnc_column_reader_read(LncContext *ctx, LncColumnReader *reader, LncArena *arena, uint64_t first,
 									  uint64_t count, LncColumn *out) LNC_MUST_CHECK;
+
+/*
+ * The rows first + rows[i], count of them, ascending, at least one, as lnc_column_reader_read gives them. Of those in between only
+ * what is cheaper to read than to leave out is read, and text is not checked.
+ */
+extern LncCode lnc_column_reader_read_some(LncContext *ctx, LncColumnReader *reader, LncArena *arena,
+										   uint64_t first, uint64_t count, const int64_t *rows,
+										   LncColumn *out) LNC_MUST_CHECK;
 
 /*
  * The rows of all runs, one run after the other, as lnc_column_reader_read gives them. Runs are not empty, ascend and do

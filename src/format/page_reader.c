@@ -24,6 +24,10 @@
 /* The largest window there: what lies in it is soon used, from the processor's cache. */
 #define NEAR_WINDOW ((uint64_t)256 * 1024)
 
+/* What another place to read costs, in bytes: a system call, or a request over the network. */
+#define NEAR_GAP ((uint64_t)4 * 1024)
+#define FAR_GAP ((uint64_t)256 * 1024)
+
 /* Parts of a window are lent if they are at least this large, and this part of the window; else they are copied. */
 #define LEND_LEAST ((uint64_t)1024)
 #define LEND_PART 16
@@ -636,6 +640,7 @@ lnc_page_reader_create(LncContext *ctx, LncArena *arena, LncFile *file, PageRead
 	reader->begins = lnc_store_begins(file->store);
 	reader->ahead = LNC_READ_AHEAD_LEAST;
 	file->nreaders++;
+	reader->source.gap = reader->near ? NEAR_GAP : FAR_GAP;
 	reader->source.read = read_page;
 	reader->source.state = reader;
 	LNC_TRY(lnc_arena_create_child(ctx, arena, &reader->arena));

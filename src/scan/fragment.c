@@ -23,7 +23,6 @@ typedef struct ColumnSource
 {
 	int32_t nparts; /* 0: no file stores the field */
 	ColumnPart *parts;
-	bool skip_values; /* only which rows are NULL is asked */
 } ColumnSource;
 
 struct LncFragmentReader
@@ -190,6 +189,15 @@ lnc_fragment_reader_expect(LncContext *ctx, const LncFragmentReader *reader)
 	return LNC_OK;
 }
 
+void
+lnc_fragment_reader_skip_values(LncFragmentReader *reader, int32_t index)
+{
+	const ColumnSource *source = &reader->sources[index];
+
+	for (int32_t i = 0; i < source->nparts; i++)
+		lnc_field_reader_nulls_only(source->parts[i].reader);
+}
+
 /* ---- reading ---- */
 
 /* Rows of a column: all of one run (in order), or of several that lie apart. */
@@ -199,19 +207,20 @@ typedef struct Wanted
 	size_t nruns;
 	const LncRowRun *runs;
 	uint64_t count;
-	const uint8_t *some; /* bits of the rows of a run that are needed; NULL: all */
+	const int64_t *some; /* the rows of the one run that are needed, counted from its first; NULL: all */
 } Wanted;
 
 static LncCode
 read_part(LncContext *ctx, const ColumnPart *part, LncArena *arena, const Wanted *wanted, LncColumn *out)
 {
+	const LncRowRun *run = wanted->runs;
+
 	if (wanted->scattered)
-		LNC_TRY(lnc_field_reader_take(ctx, part->reader, arena, wanted->nruns, wanted->runs, wanted->count, out));
+		LNC_TRY(lnc_field_reader_take(ctx, part->reader, arena, wanted->nruns, run, wanted->count, out));
+	else if (wanted->some != NULL)
+		LNC_TRY(lnc_field_reader_read_some(ctx, part->reader, arena, run->first, wanted->count, wanted->some, out));
 	else
-	{
-		lnc_field_reader_want(part->reader, wanted->some);
-		LNC_TRY(lnc_field_reader_read(ctx, part->reader, arena, wanted->runs[0].first, wanted->runs[0].count, out));
-	}
+		LNC_TRY(lnc_field_reader_read(ctx, part->reader, arena, run->first, run->count, out));
 	lnc_blob_set_source(out, part->blobs);
 	return LNC_OK;
 }
@@ -247,28 +256,6 @@ make_nulls(LncContext *ctx, const LncFragmentReader *reader, LncArena *arena, in
 	return lnc_column_nulls(ctx, arena, &reader->dataset->schema.fields[reader->columns[index]].type, count, out);
 }
 
-/* The rows of indices as bits of count rows, where these are few enough for it to matter. */
-static LncCode
-mark_rows(LncContext *ctx, LncArena *arena, uint64_t count, int64_t live, const int64_t *indices,
-		  const uint8_t **out)
-{
-	uint8_t *bits;
-
-	if ((uint64_t)live > count / 2)
-		return LNC_OK;
-	LNC_TRY(LNC_NEW(ctx, arena, &bits, lnc_bitmap_size(count)));
-	for (int64_t i = 0; i < live; i++)
-		lnc_bit_set(bits, (uint64_t)indices[i]);
-	*out = bits;
-	return LNC_OK;
-}
-
-void
-lnc_fragment_reader_skip_values(LncFragmentReader *reader, int32_t index)
-{
-	reader->sources[index].skip_values = true;
-}
-
 LncCode
 lnc_fragment_reader_read(LncContext *ctx, LncFragmentReader *reader, LncArena *arena, int32_t index, uint64_t first,
 						 uint64_t count, int64_t live, const int64_t *indices, LncColumn *out)
@@ -279,12 +266,13 @@ lnc_fragment_reader_read(LncContext *ctx, LncFragmentReader *reader, LncArena *a
 
 	if (reader->sources[index].nparts == 0)
 		return make_nulls(ctx, reader, arena, index, live, out);
-	if (reader->sources[index].skip_values)
-		LNC_TRY(mark_rows(ctx, arena, count, 0, NULL, &wanted.some));
-	else if (indices != NULL)
-		LNC_TRY(mark_rows(ctx, arena, count, live, indices, &wanted.some));
+	if (indices != NULL && (uint64_t)live <= count / 2)
+	{
+		wanted.some = indices;
+		wanted.count = (uint64_t)live;
+	}
 	LNC_TRY(read_parts(ctx, reader, arena, index, &wanted, &whole));
-	if (indices == NULL)
+	if (indices == NULL || wanted.some != NULL)
 		*out = whole;
 	else
 		LNC_TRY(lnc_column_take(ctx, arena, &whole, live, indices, out));

@@ -227,6 +227,106 @@ decode_rows(LncContext *ctx, LncPage *page, LncArena *arena, uint64_t first, uin
 	fuzz_read_column(&column);
 }
 
+/* Row k of b is row i of a, as far as anybody looks. */
+static bool
+same_row(const LncColumn *a, int64_t i, const LncColumn *b, int64_t k)
+{
+	int64_t from = 0;
+	int64_t to = 0;
+	int64_t count = 0;
+
+	if (a->absent || b->absent)
+		return a->absent == b->absent;
+	if (lnc_column_is_null(a, i) || lnc_column_is_null(b, k))
+		return lnc_column_is_null(a, i) && lnc_column_is_null(b, k);
+	if (a->type->kind == LNC_TYPE_BOOL)
+		return lnc_bit(a->values, (uint64_t)i) == lnc_bit(b->values, (uint64_t)k);
+	if (a->offsets != NULL)
+	{
+		from = a->offsets[i];
+		to = b->offsets[k];
+		count = a->offsets[i + 1] - from;
+		if (b->offsets[k + 1] - to != count)
+			return false;
+		if (a->nchildren == 0)
+			return memcmp(a->data + from, b->data + to, (size_t)count) == 0;
+	}
+	else if (a->type->kind == LNC_TYPE_FIXED_LIST)
+	{
+		count = a->type->list_size;
+		from = i * count;
+		to = k * count;
+	}
+	else if (a->nchildren == 0)
+	{
+		uint64_t width = lnc_type_width(a->type);
+
+		return memcmp((const uint8_t *)a->values + (uint64_t)i * width,
+					  (const uint8_t *)b->values + (uint64_t)k * width, (size_t)width) == 0;
+	}
+	else
+	{
+		for (int32_t c = 0; c < a->nchildren; c++)
+			if (!same_row(&a->children[c], i, &b->children[c], k))
+				return false;
+		return true;
+	}
+	for (int64_t n = 0; n < count; n++)
+		if (!same_row(a->children, from + n, b->children, to + n))
+			return false;
+	return true;
+}
+
+/*
+ * Rows chosen out of [first, first + count), by a pattern. Of an intact page each is that of a whole reading; where parts of
+ * a page contradict each other, that may notice what this does not, and the other way round.
+ */
+static void
+decode_chosen(LncContext *ctx, LncPage *page, LncArena *arena, uint64_t first, uint64_t count, unsigned pattern,
+			  bool intact)
+{
+	static int64_t rows[FUZZ_MAX_ROWS];
+	uint64_t n = 0;
+	bool done = false;
+	bool is_whole;
+	LncColumn whole;
+	LncColumn some;
+
+	if (count > FUZZ_MAX_ROWS)
+		count = FUZZ_MAX_ROWS;
+	for (uint64_t i = 0; i < count; i++)
+	{
+		/* All, every third, the last, the first and the last, runs of two, few that lie apart by more and more. */
+		bool chosen = pattern == 0	 ? true
+					  : pattern == 1 ? i % 3 == 1
+					  : pattern == 2 ? i + 1 == count
+					  : pattern == 3 ? i == 0 || i + 1 == count
+					  : pattern == 4 ? i % 7 < 2
+									 : (i & (i - 1)) == 0;
+
+		if (chosen)
+			rows[n++] = (int64_t)i;
+	}
+	if (n == 0 || page->decode_some == NULL)
+		return;
+	lnc_arena_reset(arena);
+	is_whole = page->decode(ctx, page, arena, first, count, &whole) == LNC_OK;
+	if (page->decode_some(ctx, page, arena, first, n, rows, &done, &some) != LNC_OK)
+	{
+		if (is_whole && intact && ctx->error.code != LNC_LIMIT && ctx->error.code != LNC_NO_MEMORY)
+			abort();
+		return;
+	}
+	if (!done)
+		return;
+	if (some.length != (int64_t)n)
+		abort();
+	fuzz_read_column(&some);
+	for (uint64_t i = 0; is_whole && intact && i < n; i++)
+		if (!same_row(&whole, rows[i], &some, (int64_t)i))
+			abort();
+}
+
 /* Below what a leaf lies, by any number: lists, structs with a second field, fixed-size lists of two. */
 static const char *const paths[] = {"", "l", "s", "ll", "ls", "sl", "lsl", "ss", "2s", "s2s", "packed"};
 
@@ -271,6 +371,12 @@ make_path(unsigned number, LncField *field, LncField (*children)[2], const LncFi
 
 void
 fuzz_page(const uint8_t *data, size_t size, FuzzPageOpen open)
+{
+	fuzz_whole_page(data, size, open, false);
+}
+
+void
+fuzz_whole_page(const uint8_t *data, size_t size, FuzzPageOpen open, bool intact)
 {
 	LncEnv env = fuzz_env();
 	LncContext ctx;
@@ -318,6 +424,11 @@ fuzz_page(const uint8_t *data, size_t size, FuzzPageOpen open)
 			decode_rows(&ctx, page, rows, spec.nrows / 2, spec.nrows - spec.nrows / 2, per_row);
 			decode_rows(&ctx, page, rows, spec.nrows / 3, spec.nrows / 3, per_row);
 			decode_rows(&ctx, page, rows, spec.nrows, 0, per_row);
+			for (unsigned pattern = 0; pattern < 6 && per_row == 1; pattern++)
+			{
+				decode_chosen(&ctx, page, rows, 0, spec.nrows, pattern, intact);
+				decode_chosen(&ctx, page, rows, spec.nrows / 3, spec.nrows / 3, pattern, intact);
+			}
 		}
 	}
 	lnc_arena_destroy(rows);

@@ -37,4 +37,7 @@ extern void fuzz_read_deletions(LncContext *ctx, LncArena *arena, LncStore *stor
 typedef LncCode (*FuzzPageOpen)(LncContext *ctx, LncArena *arena, const LncPageSpec *spec, LncPage **out);
 extern void fuzz_page(const uint8_t *data, size_t size, FuzzPageOpen open);
 
+/* The same; an intact page gives chosen rows as it gives them among all, or abort. */
+extern void fuzz_whole_page(const uint8_t *data, size_t size, FuzzPageOpen open, bool intact);
+
 #endif

@@ -24,7 +24,7 @@ run_seed(const uint8_t *seed, size_t size, FuzzPageOpen open)
 {
 	static uint8_t changed[SEED_MAX];
 
-	fuzz_page(seed, size, open);
+	fuzz_whole_page(seed, size, open, true);
 	for (size_t i = 1; i <= CHANGES; i++)
 	{
 		size_t at = i * size / (CHANGES + 1);
