@@ -95,6 +95,7 @@ typedef struct ArrayState
 	char typalign;
 	int ndims;           /* levels of lists */
 	const ItemRow *same; /* NULL: items are converted one by one, by parts[0] */
+	ArrayType *head;     /* fixed-size lists of such: what all arrays begin with, unless an item is NULL */
 } ArrayState;
 
 static bool
@@ -244,6 +245,43 @@ convert_array(const LanceConverter *converter, const LncColumn *column, int64 ro
 							   : built_array(converter, items, first, (int)count, dims);
 }
 
+/* A fixed-size list of which no item is NULL: the head is made already. */
+static Datum
+convert_fixed_array(const LanceConverter *converter, const LncColumn *column, int64 row)
+{
+	const ArrayState *state = converter->state;
+	const LncColumn *items = &column->children[0];
+	int count = ARR_DIMS(state->head)[0];
+	ArrayType *array;
+
+	if (items->validity != NULL)
+		return convert_array(converter, column, row);
+	array = palloc(VARSIZE(state->head));
+	memcpy(array, state->head, ARR_OVERHEAD_NONULLS(1));
+	state->same->copy(items, row * count, count, ARR_DATA_PTR(array));
+	return PointerGetDatum(array);
+}
+
+/* The head of the arrays of a fixed-size list; NULL if they are to be made one by one. */
+static ArrayType *
+make_head(const ArrayState *state, const LncField *field)
+{
+	int64 count = field->type.kind == LNC_TYPE_FIXED_LIST ? field->type.list_size : 0;
+	Size overhead = ARR_OVERHEAD_NONULLS(1);
+	ArrayType *head;
+
+	if (state->same == NULL || state->ndims != 1 || count <= 0 || count > (int64)MaxArraySize ||
+		!AllocSizeIsValid(overhead + (Size)count * state->same->size))
+		return NULL;
+	head = palloc0(overhead);
+	SET_VARSIZE(head, overhead + (Size)count * state->same->size);
+	head->ndim = 1;
+	head->elemtype = state->element;
+	ARR_DIMS(head)[0] = (int)count;
+	ARR_LBOUND(head)[0] = 1;
+	return head;
+}
+
 void
 lance_converter_init_array(LanceConverter *converter, const LncField *field)
 {
@@ -257,7 +295,8 @@ lance_converter_init_array(LanceConverter *converter, const LncField *field)
 	converter->state = state;
 	converter->nparts = 1;
 	converter->parts = lance_converter_make(converter->name, item, state->element, converter->typmod);
-	converter->convert = convert_array;
+	state->head = make_head(state, field);
+	converter->convert = state->head != NULL ? convert_fixed_array : convert_array;
 }
 
 /* ---- vectors */
