@@ -561,8 +561,8 @@ read_values(LncContext *ctx, LncPage21 *page, LncArena *arena, LncArena *scratch
 	MiniBlock *mini = page->layout;
 	LncArena *collected = mini->fsst != NULL || mini->has_dictionary ? scratch : arena;
 	const LncShape *shape = mini->has_dictionary ? &mini->dictionary.shape : &mini->shape;
-	bool blank = page->page.nulls_only && page->blob == NULL && page->type->kind != LNC_TYPE_STRUCT &&
-				 shape->nlists == 0;
+	bool blank =
+		page->page.nulls_only && page->blob == NULL && page->type->kind != LNC_TYPE_STRUCT && shape->nlists == 0;
 	uint16_t *def = NULL;
 	LncBlock values;
 
