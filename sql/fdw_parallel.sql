@@ -175,6 +175,10 @@ PREPARE groups(bigint) AS SELECT count(*), sum(n), sum(s) FROM (SELECT id, count
 SET plan_cache_mode = force_generic_plan;
 EXECUTE groups(100000);
 EXPLAIN (COSTS off) EXECUTE groups(100000);
+-- Groups without aggregates as well.
+PREPARE keys(bigint) AS SELECT count(*), count(DISTINCT id) FROM (SELECT id FROM del WHERE id < $1 GROUP BY id OFFSET 0) q;
+EXECUTE keys(100000);
+EXPLAIN (COSTS off) EXECUTE keys(100000);
 RESET plan_cache_mode;
 RESET work_mem;
 RESET hash_mem_multiplier;

@@ -92,7 +92,6 @@ read_outputs(AggregateState *state, const LancePredicateTable *table, List *tlis
 				lance_types_changed(state->relation);
 			output->aggregate = state->spec.naggregates++;
 			output->final = aggregate->final;
-			state->partial = ((Aggref *)expression)->aggsplit != AGGSPLIT_SIMPLE;
 			continue;
 		}
 		if (!lance_aggregate_groups(table, (Node *)expression))
@@ -250,6 +249,8 @@ prepare_run(ForeignScanState *node)
 
 	prepare(state, node, bms_singleton_member(((ForeignScan *)node->ss.ps.plan)->fs_relids));
 	state->rows = lance_source_rows(state->source, &exact);
+	/* Of shared plans, that is: groups without aggregates are parts as well. */
+	state->partial = node->ss.ps.plan->parallel_aware;
 	state->counts = exact && !state->partial && counts_rows(state);
 	state->memory =
 		AllocSetContextCreate(node->ss.ps.state->es_query_cxt, "lance aggregates", ALLOCSET_SMALL_SIZES);
