@@ -9,9 +9,14 @@
 #include "pg/guc.h"
 #include "pg/report.h"
 #include "pg/store_cache.h"
+#include "pg/text_file.h"
 #include "storage/http.h"
 #include "storage/sigv4.h"
 #include "utils/memutils.h"
+
+/* What is written besides the texts: the numbers, and the length of each text. */
+#define NUMBERS_ROOM 64
+#define TEXT_ROOM 32
 
 static LanceLibrary *kept; /* lives as long as the process */
 static LncHttp *http;
@@ -70,19 +75,23 @@ lance_store_cache_scope(LanceLibrary *lib, const LanceProfile *profile)
 	const char *texts[] = {profile->endpoint,          profile->region,          profile->sts_endpoint,
 						   profile->sts_role_arn,      profile->sts_external_id, profile->access_key_id,
 						   profile->secret_access_key, profile->session_token};
+	size_t size = NUMBERS_ROOM;
 	StringInfoData buffer;
 	char digest[LNC_SHA256_HEX_SIZE];
 	LncCode code;
 	char *copy;
 
+	/* All of it fits from the start: what grows leaves a copy of the secrets behind. */
+	for (size_t i = 0; i < lengthof(texts); i++)
+		size += TEXT_ROOM + (texts[i] != NULL ? strlen(texts[i]) : 0);
 	initStringInfo(&buffer);
+	enlargeStringInfo(&buffer, (int)size);
 	appendStringInfo(&buffer, "%u;%u;%d;%d;", profile->userid, profile->server_oid, (int)profile->credentials,
 					 (int)profile->virtual_hosted);
 	for (size_t i = 0; i < lengthof(texts); i++)
 		add_text(&buffer, texts[i]);
 	code = lnc_sha256_hex(&lib->ctx, (LncSlice){.data = (const uint8_t *)buffer.data, .size = buffer.len}, digest);
-	explicit_bzero(buffer.data, buffer.maxlen);
-	pfree(buffer.data);
+	lance_wipe_text(buffer.data, buffer.maxlen);
 	lance_check(&lib->ctx, code);
 	lance_check(&lib->ctx, lnc_arena_strndup(&lib->ctx, lib->arena, digest, strlen(digest), &copy));
 	return copy;
