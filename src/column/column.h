@@ -72,12 +72,14 @@ lnc_column_is_null(const LncColumn *column, int64_t row)
 		   (column->validity != NULL && !lnc_bit(column->validity, (uint64_t)row));
 }
 
-/* The value of a row of signed integers, unsigned ones up to 32 bits, dates, times, timestamps or durations. */
+/* The value of a row of integers, dates, times, timestamps or durations, or of truths: 0, 1. uint64 as the int64 of its bits. */
 static inline int64_t
 lnc_column_integer(const LncColumn *column, int64_t row)
 {
 	switch (column->type->kind)
 	{
+		case LNC_TYPE_BOOL:
+			return lnc_bit(column->values, (uint64_t)row);
 		case LNC_TYPE_INT8:
 			return ((const int8_t *)column->values)[row];
 		case LNC_TYPE_INT16:
@@ -95,6 +97,17 @@ lnc_column_integer(const LncColumn *column, int64_t row)
 		default:
 			return ((const int64_t *)column->values)[row];
 	}
+}
+
+/* The value of a row of text or binary, borrowed; data is NULL where it is empty. */
+static inline LncSlice
+lnc_column_bytes(const LncColumn *column, int64_t row)
+{
+	LncSlice bytes = {.size = (size_t)(column->offsets[row + 1] - column->offsets[row])};
+
+	if (bytes.size > 0)
+		bytes.data = column->data + column->offsets[row];
+	return bytes;
 }
 
 /* Store count of the integers as the values of such a type, or of uint64, to which they are cut. */

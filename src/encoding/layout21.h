@@ -19,7 +19,7 @@ typedef LncCode (*LncReadSlots)(LncContext *ctx, struct LncPage21 *page, LncAren
 
 /*
  * The same for rows first + rows[i], count of them, ascending, of a page without lists. *done false: reading all from the
- * first to the last is cheaper, and nothing has been read.
+ * first to the last is cheaper, and nothing is in out.
  */
 typedef LncCode (*LncReadSome)(LncContext *ctx, struct LncPage21 *page, LncArena *arena, LncArena *scratch,
 							   uint64_t first, uint64_t count, const int64_t *rows, bool *done, LncSlots *out);

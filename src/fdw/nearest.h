@@ -75,7 +75,7 @@ typedef struct LanceNearestSearch
 	LncArena *arena; /* of searches, kept from one to the next; NULL before the first */
 } LanceNearestSearch;
 
-/* The search of such integers, for now without expressions. */
+/* The search that such integers describe; its expressions come by lance_nearest_prepare. */
 extern void lance_nearest_read(List *numbers, LanceNearestSearch *out);
 
 /* How many of the plan's expressions are the search's. */

@@ -189,9 +189,12 @@ lance_turn_wait(LanceRestRequest *request)
 LanceRestRequest *
 lance_turn_next(void)
 {
-	int64 now = clock_now();
 	dlist_mutable_iter iter;
+	int64 now;
 
+	if (dlist_is_empty(&waiting))
+		return NULL;
+	now = clock_now();
 	dlist_foreach_modify(iter, &waiting)
 	{
 		Waiting *wait = dlist_container(Waiting, node, iter.cur);

@@ -286,10 +286,9 @@ lnc_aggregation_create(LncContext *ctx, LncArena *arena, const LncAggregationSpe
 /* ---- rows */
 
 /* For each row of the mask. */
-#define EACH_ROW(mask, length, row)                                          \
-	for (size_t word_ = 0; word_ < lnc_mask_words(length); word_++)          \
-		for (uint64_t bits_ = (mask)[word_]; bits_ != 0; bits_ &= bits_ - 1) \
-			for (int64_t row = (int64_t)word_ * LNC_MASK_ROWS + __builtin_ctzll(bits_), once_ = 1; once_; once_ = 0)
+#define EACH_ROW(mask, length, row)                                 \
+	for (size_t word_ = 0; word_ < lnc_mask_words(length); word_++) \
+	LNC_EACH_ROW((mask)[word_], word_, row)
 
 static LncCode
 new_mask(const Work *work, uint64_t **mask)
@@ -358,6 +357,7 @@ static LncCode
 find_rows(Work *work, bool part)
 {
 	int64_t length = work->batch->length;
+	const void *groups;
 	uint64_t *mask;
 
 	work->rows = (Rows){.count = length, .groups = work->numbers};
@@ -374,13 +374,8 @@ find_rows(Work *work, bool part)
 		mask[word] = bits;
 	}
 	LNC_TRY(restrict_to(work, &work->rows, mask));
-	if (work->rows.mask != NULL)
-	{
-		const void *groups;
-
-		LNC_TRY(pack(work, &work->rows, sizeof(*work->numbers), work->numbers, &groups));
-		work->rows.groups = groups;
-	}
+	LNC_TRY(pack(work, &work->rows, sizeof(*work->numbers), work->numbers, &groups));
+	work->rows.groups = groups;
 	return LNC_OK;
 }
 
@@ -548,12 +543,10 @@ keep(LncContext *ctx, LncArena *arena, Bytes *bytes, LncSlice value)
 static LncCode
 extreme_bytes(LncContext *ctx, LncArena *arena, State *state, const LncColumn *column, int64_t row, int32_t group)
 {
-	LncSlice value = {.size = (size_t)(column->offsets[row + 1] - column->offsets[row])};
+	LncSlice value = lnc_column_bytes(column, row);
 	LncSlice so_far = {.data = state->bytes[group].data, .size = state->bytes[group].size};
 	int order;
 
-	if (value.size > 0)
-		value.data = column->data + column->offsets[row];
 	if (so_far.data != NULL)
 	{
 		order = lnc_bytes_compare(value, so_far);

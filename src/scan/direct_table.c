@@ -24,7 +24,6 @@ lnc_direct_table_accepts(const LncType *type)
 		case LNC_TYPE_UINT32:
 		case LNC_TYPE_UINT64:
 		case LNC_TYPE_DATE32:
-		case LNC_TYPE_DATE64:
 		case LNC_TYPE_TIME32:
 		case LNC_TYPE_TIME64:
 		case LNC_TYPE_TIMESTAMP:
@@ -117,13 +116,6 @@ distances(const LncDirectKey *key, const LncColumn *column, int64_t length, uint
 	}
 }
 
-static int64_t
-value_at(const LncColumn *column, int64_t row)
-{
-	return column->type->kind == LNC_TYPE_BOOL ? lnc_bit(column->values, (uint64_t)row)
-											   : lnc_column_integer(column, row);
-}
-
 /* Put NULLs into their place. What lies under them may be anything: covered says whether that and all values are covered. */
 static bool
 place_nulls(const LncDirectKey *key, const LncColumn *column, int64_t length, bool covered, uint32_t *out)
@@ -132,7 +124,8 @@ place_nulls(const LncDirectKey *key, const LncColumn *column, int64_t length, bo
 	{
 		if (!lnc_bit(column->validity, (uint64_t)i))
 			out[i] = (uint32_t)key->size;
-		else if (!covered && (((uint64_t)value_at(column, i) - (uint64_t)key->base) & key->within) >= key->size)
+		else if (!covered &&
+				 (((uint64_t)lnc_column_integer(column, i) - (uint64_t)key->base) & key->within) >= key->size)
 			return false;
 	}
 	return true;
@@ -190,7 +183,7 @@ widen_key(const LncDirectKey *key, const LncColumn *column, int64_t length, int6
 
 		if (column->validity != NULL && !lnc_bit(column->validity, (uint64_t)i))
 			continue;
-		value = value_at(column, i);
+		value = lnc_column_integer(column, i);
 		*least = !some || value < *least ? value : *least;
 		*greatest = !some || value > *greatest ? value : *greatest;
 		some = true;

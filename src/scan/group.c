@@ -89,25 +89,7 @@ struct LncGroups
 bool
 lnc_groups_accept(const LncType *type)
 {
-	switch (lnc_column_type(type)->kind)
-	{
-		case LNC_TYPE_BOOL:
-		case LNC_TYPE_INT8:
-		case LNC_TYPE_INT16:
-		case LNC_TYPE_INT32:
-		case LNC_TYPE_INT64:
-		case LNC_TYPE_UINT8:
-		case LNC_TYPE_UINT16:
-		case LNC_TYPE_UINT32:
-		case LNC_TYPE_UINT64:
-		case LNC_TYPE_DATE32:
-		case LNC_TYPE_TIME32:
-		case LNC_TYPE_TIME64:
-		case LNC_TYPE_TIMESTAMP:
-			return true;
-		default:
-			return lnc_predicate_accepts(LNC_PREDICATE_BYTES, type);
-	}
+	return lnc_direct_table_accepts(type) || lnc_predicate_accepts(LNC_PREDICATE_BYTES, type);
 }
 
 LncCode
@@ -199,24 +181,6 @@ hash_bytes(Head head, LncSlice bytes)
 	return fold(lnc_le64(bytes.data) ^ HASH_ADDED, lnc_le64(bytes.data + 8) ^ hash);
 }
 
-/* One fixed-width value as 64 bits. */
-static inline uint64_t
-word_at(const LncColumn *column, int64_t row)
-{
-	return column->type->kind == LNC_TYPE_BOOL ? (uint64_t)lnc_bit(column->values, (uint64_t)row)
-											   : (uint64_t)lnc_column_integer(column, row);
-}
-
-static inline LncSlice
-bytes_at(const LncColumn *column, int64_t row)
-{
-	LncSlice bytes = {.size = (size_t)(column->offsets[row + 1] - column->offsets[row])};
-
-	if (bytes.size > 0)
-		bytes.data = column->data + column->offsets[row];
-	return bytes;
-}
-
 static inline bool
 null_at(const LncColumn *column, int64_t row)
 {
@@ -234,13 +198,13 @@ hash_row(const LncGroups *groups, const LncColumn *const *columns, int64_t row)
 		uint64_t value = NULL_HASH;
 
 		if (!null_at(columns[k], row))
-			value = word_at(columns[k], row);
+			value = (uint64_t)lnc_column_integer(columns[k], row);
 		hash = hash_next(hash, value);
 	}
 	return hash;
 }
 
-/* The fixed-width values of a column as 64 bits each, as word_at has them. */
+/* The fixed-width values of a column as 64 bits each, as lnc_column_integer has them. */
 static void
 load_words(const LncColumn *column, int64_t length, uint64_t *words)
 {
@@ -304,7 +268,7 @@ hash_runs(const LncColumn *column, int64_t length, Head *heads, uint64_t *hashes
 
 	for (int64_t i = 0; i < length; i++)
 	{
-		LncSlice bytes = bytes_at(column, i);
+		LncSlice bytes = lnc_column_bytes(column, i);
 
 		heads[i] = head_of(bytes, end);
 		hashes[i] = hash_next(hashes[i], null_at(column, i) ? NULL_HASH : hash_bytes(heads[i], bytes));
@@ -360,7 +324,8 @@ same_keys(const LncGroups *groups, int32_t group, const Rows *rows, int64_t row)
 		{
 			const Run *run = &key->runs[group];
 
-			if (null ? run->size != NULL_SIZE : !same_run(key, run, rows->heads[k][row], bytes_at(column, row)))
+			if (null ? run->size != NULL_SIZE
+					 : !same_run(key, run, rows->heads[k][row], lnc_column_bytes(column, row)))
 				return false;
 		}
 		else if (null != key->nulls[group] || (!null && key->words[group] != rows->words[k][row]))
@@ -465,12 +430,12 @@ add_group(LncContext *ctx, LncGroups *groups, const LncColumn *const *columns, i
 		if (!key->bytes)
 		{
 			key->nulls[group] = null;
-			key->words[group] = null ? 0 : word_at(columns[k], row);
+			key->words[group] = null ? 0 : (uint64_t)lnc_column_integer(columns[k], row);
 		}
 		else if (null)
 			key->runs[group].size = NULL_SIZE;
 		else
-			LNC_TRY(keep_bytes(ctx, groups->arena, key, group, bytes_at(columns[k], row)));
+			LNC_TRY(keep_bytes(ctx, groups->arena, key, group, lnc_column_bytes(columns[k], row)));
 	}
 	groups->hashes[group] = hash;
 	groups->count++;

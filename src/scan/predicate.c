@@ -13,8 +13,6 @@
 
 #include "scan/row_mask.h"
 
-#define WORD_ROWS LNC_MASK_ROWS
-
 /* A list of up to so many integers is compared value by value, a longer one is searched. */
 #define FEW_VALUES 6
 
@@ -159,25 +157,20 @@ pack_word(const uint8_t *flags)
 	return word;
 }
 
-/* For each row of a word of them. */
-#define EACH_ROW(bits, word, row)                                 \
-	for (uint64_t left_ = (bits); left_ != 0; left_ &= left_ - 1) \
-		for (int64_t row = (int64_t)(word)*WORD_ROWS + __builtin_ctzll(left_), once_ = 1; once_; once_ = 0)
-
 static inline void
 set_row(uint64_t *out, int64_t row)
 {
-	out[row / WORD_ROWS] |= UINT64_C(1) << (row % WORD_ROWS);
+	out[row / LNC_MASK_ROWS] |= UINT64_C(1) << (row % LNC_MASK_ROWS);
 }
 
 /* Values of 64 rows at a time, where one of them is asked for; the last ones are copied to where 64 can be read. */
 #define WORDS_OF(name, ctype, params, test)                                                                      \
 	static inline uint64_t name##_word(const ctype *values, const LncPredicate *node)                            \
 	{                                                                                                            \
-		uint8_t flags[WORD_ROWS];                                                                                \
+		uint8_t flags[LNC_MASK_ROWS];                                                                            \
 		params;                                                                                                  \
                                                                                                                  \
-		for (int i = 0; i < WORD_ROWS; i++)                                                                      \
+		for (int i = 0; i < LNC_MASK_ROWS; i++)                                                                  \
 		{                                                                                                        \
 			ctype x = values[i];                                                                                 \
                                                                                                                  \
@@ -190,15 +183,15 @@ set_row(uint64_t *out, int64_t row)
 					 uint64_t *out)                                                                              \
 	{                                                                                                            \
 		const ctype *values = column;                                                                            \
-		size_t whole = (size_t)(run->length / WORD_ROWS);                                                        \
+		size_t whole = (size_t)(run->length / LNC_MASK_ROWS);                                                    \
                                                                                                                  \
 		for (size_t i = 0; i < whole; i++)                                                                       \
-			out[i] = asked[i] == 0 ? 0 : name##_word(values + i * WORD_ROWS, node);                              \
+			out[i] = asked[i] == 0 ? 0 : name##_word(values + i * LNC_MASK_ROWS, node);                          \
 		if (whole < run->nwords)                                                                                 \
 		{                                                                                                        \
-			ctype rest[WORD_ROWS] = {0};                                                                         \
+			ctype rest[LNC_MASK_ROWS] = {0};                                                                     \
                                                                                                                  \
-			memcpy(rest, values + whole * WORD_ROWS, (size_t)(run->length % WORD_ROWS) * sizeof(ctype));         \
+			memcpy(rest, values + whole * LNC_MASK_ROWS, (size_t)(run->length % LNC_MASK_ROWS) * sizeof(ctype)); \
 			out[whole] = name##_word(rest, node);                                                                \
 		}                                                                                                        \
 	}
@@ -294,7 +287,7 @@ integer_list(const Evaluation *run, const LncPredicate *node, const LncColumn *c
 {
 	uint64_t *range;
 
-	memset(out, 0, run->nwords * sizeof(*out));
+	no_rows(run, out);
 	if (node->nvalues <= FEW_VALUES)
 	{
 		LNC_TRY(LNC_NEW(run->ctx, run->arena, &range, run->nwords));
@@ -311,7 +304,7 @@ integer_list(const Evaluation *run, const LncPredicate *node, const LncColumn *c
 	}
 	for (size_t word = 0; word < run->nwords; word++)
 	{
-		EACH_ROW(asked[word], word, row)
+		LNC_EACH_ROW(asked[word], word, row)
 		{
 			if (is_among(node, lnc_column_integer(column, row)))
 				set_row(out, row);
@@ -341,10 +334,10 @@ static void
 real_list(const Evaluation *run, const LncPredicate *node, const LncColumn *column, const uint64_t *asked,
 		  uint64_t *out)
 {
-	memset(out, 0, run->nwords * sizeof(*out));
+	no_rows(run, out);
 	for (size_t word = 0; word < run->nwords; word++)
 	{
-		EACH_ROW(asked[word], word, row)
+		LNC_EACH_ROW(asked[word], word, row)
 		{
 			double value = column->type->kind == LNC_TYPE_FLOAT32 ? (double)((const float *)column->values)[row]
 																  : ((const double *)column->values)[row];
@@ -356,15 +349,6 @@ real_list(const Evaluation *run, const LncPredicate *node, const LncColumn *colu
 }
 
 /* ---- text and bytes */
-
-static inline LncSlice
-bytes_at(const LncColumn *column, int64_t row)
-{
-	LncSlice slice = {.data = column->data + column->offsets[row],
-					  .size = (size_t)(column->offsets[row + 1] - column->offsets[row])};
-
-	return slice;
-}
 
 static inline bool
 same_run(const uint8_t *a, const uint8_t *b, size_t size)
@@ -423,17 +407,17 @@ bytes_pass(const LncPredicate *node, LncSlice value)
 static uint64_t
 sized_rows(const Evaluation *run, const LncColumn *column, size_t word, int64_t size)
 {
-	const int64_t *offsets = column->offsets + word * WORD_ROWS;
-	uint8_t flags[WORD_ROWS];
+	const int64_t *offsets = column->offsets + word * LNC_MASK_ROWS;
+	uint8_t flags[LNC_MASK_ROWS];
 	uint64_t bits = 0;
 
-	if (run->length - (int64_t)word * WORD_ROWS >= WORD_ROWS)
+	if (run->length - (int64_t)word * LNC_MASK_ROWS >= LNC_MASK_ROWS)
 	{
-		for (int i = 0; i < WORD_ROWS; i++)
+		for (int i = 0; i < LNC_MASK_ROWS; i++)
 			flags[i] = (uint8_t)(offsets[i + 1] - offsets[i] == size);
 		return pack_word(flags);
 	}
-	for (int64_t i = 0; i < run->length % WORD_ROWS; i++)
+	for (int64_t i = 0; i < run->length % LNC_MASK_ROWS; i++)
 		bits |= (uint64_t)(offsets[i + 1] - offsets[i] == size) << i;
 	return bits;
 }
@@ -444,16 +428,16 @@ bytes_leaf(const Evaluation *run, const LncPredicate *node, const LncColumn *col
 {
 	bool equal = node->kind == LNC_PREDICATE_BYTES && node->comparison == LNC_EQUAL;
 
-	memset(out, 0, run->nwords * sizeof(*out));
+	no_rows(run, out);
 	for (size_t word = 0; word < run->nwords; word++)
 	{
 		uint64_t rows = asked[word];
 
 		if (rows != 0 && equal)
 			rows &= sized_rows(run, column, word, (int64_t)node->bytes[0].size);
-		EACH_ROW(rows, word, row)
+		LNC_EACH_ROW(rows, word, row)
 		{
-			if (bytes_pass(node, bytes_at(column, row)))
+			if (bytes_pass(node, lnc_column_bytes(column, row)))
 				set_row(out, row);
 		}
 	}
@@ -524,7 +508,7 @@ leaf(const Evaluation *run, const LncPredicate *node, const uint64_t *wanted, Tr
 	if (node->kind == LNC_PREDICATE_IS_NULL)
 		return LNC_OK;
 	if (all_null)
-		memset(out->is_true, 0, run->nwords * sizeof(*out->is_true));
+		no_rows(run, out->is_true);
 	else
 		LNC_TRY(leaf_words(run, node, column, asked, out->is_true));
 	for (size_t i = 0; i < run->nwords; i++)
@@ -630,8 +614,8 @@ lnc_predicate_choose(LncContext *ctx, LncArena *arena, const LncPredicate *predi
 	LNC_TRY(LNC_NEW(ctx, arena, chosen, (size_t)*count));
 	for (size_t i = 0; i < lnc_mask_words(length); i++)
 	{
-		for (uint64_t word = mask[i]; word != 0; word &= word - 1)
-			(*chosen)[n++] = (int64_t)i * WORD_ROWS + __builtin_ctzll(word);
+		LNC_EACH_ROW(mask[i], i, row)
+		(*chosen)[n++] = row;
 	}
 	return LNC_OK;
 }

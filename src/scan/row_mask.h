@@ -42,6 +42,11 @@ lnc_mask_bitmap(const uint8_t *bits, size_t word, int64_t length)
 	return result & ((UINT64_C(1) << left) - 1);
 }
 
+/* For each row of the word of that number. Its statement may not leave it by break. */
+#define LNC_EACH_ROW(bits, word, row)                             \
+	for (uint64_t left_ = (bits); left_ != 0; left_ &= left_ - 1) \
+		for (int64_t row = (int64_t)(word)*LNC_MASK_ROWS + __builtin_ctzll(left_), once_ = 1; once_; once_ = 0)
+
 extern int64_t lnc_mask_count(const uint64_t *mask, int64_t length);
 
 /*

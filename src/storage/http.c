@@ -477,6 +477,19 @@ clear_request(LncHttpRequest *request, LncArena *arena)
 	lnc_buffer_init(&request->buffer, arena, (size_t)max + 65536);
 }
 
+/* Give up the attempts of some work that are under way. */
+static void
+stop_work(const LncHttpWork *work)
+{
+	for (size_t i = 0; i < LNC_HTTP_PARALLEL; i++)
+	{
+		LncHttpTransfer *transfer = &work->http->transfers[i];
+
+		if (transfer->request != NULL && transfer->work == work)
+			stop_attempt(transfer);
+	}
+}
+
 LncCode
 lnc_http_run(LncContext *ctx, LncHttp *http, LncArena *arena, const LncHttpPolicy *policy, size_t n,
 			 LncHttpRequest *requests, LncHttpStats *stats)
@@ -495,11 +508,7 @@ lnc_http_run(LncContext *ctx, LncHttp *http, LncArena *arena, const LncHttpPolic
 		clear_request(&requests[i], arena);
 	code = run_loop(&work);
 	/* After an error attempts may still be under way: their memory is about to go. */
-	for (size_t i = 0; i < LNC_HTTP_PARALLEL; i++)
-	{
-		if (http->transfers[i].request != NULL && http->transfers[i].work == &work)
-			stop_attempt(&http->transfers[i]);
-	}
+	stop_work(&work);
 	return code;
 }
 
@@ -518,13 +527,7 @@ stop_job(void *arg)
 {
 	LncHttpJob *job = arg;
 
-	for (size_t i = 0; i < LNC_HTTP_PARALLEL; i++)
-	{
-		LncHttpTransfer *transfer = &job->work.http->transfers[i];
-
-		if (transfer->request != NULL && transfer->work == &job->work)
-			stop_attempt(transfer);
-	}
+	stop_work(&job->work);
 }
 
 static LncHttpTransfer *

@@ -109,6 +109,22 @@ no_ranges(LncContext *ctx, LncS3Store *store, const char *key)
 					lnc_object_name(&store->base, key).text);
 }
 
+/* Request number i of the batch: bytes of the object to target. */
+static LncCode
+ask_for(LncContext *ctx, LncArena *arena, LncS3Store *store, LncS3Batch *batch, size_t i, const char *key,
+		LncRange range, uint8_t *target)
+{
+	char *header;
+
+	LNC_TRY(lnc_s3_address(ctx, arena, store, batch, i, "GET", key, (LncSlice){0}));
+	LNC_TRY(lnc_arena_printf(ctx, arena, &header, "bytes=%" PRIu64 "-%" PRIu64, range.offset,
+							 range.offset + range.length - 1));
+	batch->calls[i].range = header;
+	batch->requests[i].target = target;
+	batch->requests[i].target_size = range.length;
+	return LNC_OK;
+}
+
 /* Cut the spans into parts, one request each. */
 static LncCode
 make_parts(LncContext *ctx, LncArena *scratch, LncS3Store *store, const char *key, const LncSpans *spans,
@@ -129,15 +145,9 @@ make_parts(LncContext *ctx, LncArena *scratch, LncS3Store *store, const char *ke
 		{
 			uint64_t length = span->length - done < S3_PART ? span->length - done : S3_PART;
 			uint64_t first = span->offset + done;
-			char *range;
 
-			LNC_TRY(lnc_s3_address(ctx, scratch, store, batch, n, "GET", key, (LncSlice){0}));
-			LNC_TRY(
-				lnc_arena_printf(ctx, scratch, &range, "bytes=%" PRIu64 "-%" PRIu64, first, first + length - 1));
-			batch->calls[n].range = range;
-			batch->requests[n].target = span->data + done;
-			batch->requests[n].target_size = length;
 			(*parts)[n] = (LncRange){.offset = first, .length = length};
+			LNC_TRY(ask_for(ctx, scratch, store, batch, n, key, (*parts)[n], span->data + done));
 		}
 	}
 	return LNC_OK;
@@ -222,15 +232,9 @@ begin(LncContext *ctx, LncArena *inner, LncS3Store *store, const char *key, LncR
 	  S3Job *job)
 {
 	LncS3Batch batch;
-	char *header;
 
 	LNC_TRY(lnc_s3_batch(ctx, inner, 1, &batch));
-	LNC_TRY(lnc_s3_address(ctx, inner, store, &batch, 0, "GET", key, (LncSlice){0}));
-	LNC_TRY(lnc_arena_printf(ctx, inner, &header, "bytes=%" PRIu64 "-%" PRIu64, range.offset,
-							 range.offset + range.length - 1));
-	batch.calls[0].range = header;
-	batch.requests[0].target = target;
-	batch.requests[0].target_size = range.length;
+	LNC_TRY(ask_for(ctx, inner, store, &batch, 0, key, range, target));
 	/* It is made once: what the store says of keys matters to nobody, and the store may be gone by then. */
 	batch.requests[0].retry = NULL;
 	LNC_TRY(lnc_s3_url(ctx, inner, store, &batch, 0));
