@@ -315,7 +315,7 @@ def one_version(run, session, version):
         session.rows("SET enable_sort = off")
         for _ in range(QUERIES):
             keys = rnd.sample(GROUPED, rnd.choice([0, 0, 1, 1, 2]))
-            columns = keys + [queries.aggregate() for _ in range(rnd.choice([1, 2, 5]))]
+            columns = keys + [queries.aggregate() for _ in range(rnd.choice([0, 1, 2, 5] if keys else [1, 2, 5]))]
             if any("DISTINCT" in c for c in columns):
                 columns = [c for c in columns if "f32" not in c and "f64" not in c]
                 keys = [k for k in keys if k in columns]
@@ -440,8 +440,8 @@ def one_version(run, session, version):
         exact = [n for n in COLUMNS if n not in ("f32", "f64")]
         for _ in range(QUERIES // 3):
             session.rows("SET parallel_leader_participation = %s; SET work_mem = '%s'" % (rnd.choice(["on", "on", "off"]), rnd.choice(["64kB", "4MB"])))
-            keys = rnd.sample([n for n in GROUPED if n != "f64"], rnd.choice([0, 1, 1, 2]))
-            calls = [queries.aggregate(exact) for _ in range(rnd.choice([1, 2, 4]))]
+            keys = rnd.sample([n for n in GROUPED if n != "f64"] + ["id"], rnd.choice([0, 1, 1, 2]))
+            calls = [queries.aggregate(exact) for _ in range(rnd.choice([0, 1, 2, 4] if keys else [1, 2, 4]))]
             sqls = ["SELECT %s FROM TABLE WHERE %s ORDER BY id" % (", ".join(["id"] + rnd.sample(list(COLUMNS), 2)), queries.condition()),
                     "SELECT %s FROM TABLE WHERE %s %s" % (", ".join(keys + calls), queries.condition(2), "GROUP BY " + ", ".join(keys) if keys else ""),
                     "SELECT count(*), sum(a.id), sum(b.id) FROM TABLE a JOIN TABLE b ON a.id = b.id + 1 WHERE a.u8 < %d OR a.id < 30" % rnd.randint(0, 255),
